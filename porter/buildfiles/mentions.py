@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 
+from porter.buildfiles.elsewhere import PATTERNS, has_own_path, kind_elsewhere
 from porter.engine.notices import (
     BUILD_AUTOCONF,
     BUILD_BAZEL,
@@ -123,7 +124,7 @@ _CUDA_IN_OTHERS = re.compile(
 )
 """In languages that describe more than builds, Lua above all: what only calls a compiler or links."""
 _OTHERS = (BUILD_AUTOCONF, BUILD_CARGO, BUILD_QMAKE, BUILD_SCONS, BUILD_XMAKE)
-REPORTED = frozenset({BUILD_MESON, BUILD_BAZEL, BUILD_PACKAGES, BUILD_CONTAINER, *_OTHERS})
+REPORTED = frozenset({BUILD_MESON, BUILD_BAZEL, BUILD_PACKAGES, BUILD_CONTAINER, *_OTHERS, *PATTERNS})
 """Kinds that are only reported."""
 _PATTERNS = {
     BUILD_SCRIPT: _CUDA_IN_SCRIPT,
@@ -131,6 +132,7 @@ _PATTERNS = {
     BUILD_PACKAGES: _CUDA_IN_LISTS,
     BUILD_CONTAINER: _CUDA_IN_CONTAINERS,
     **dict.fromkeys(_OTHERS, _CUDA_IN_OTHERS),
+    **PATTERNS,
 }
 
 
@@ -149,13 +151,13 @@ def kind_of_build(path: str) -> Notice | None:
     if suffix == ".in":  # `lib-config.cmake.in`: a template, with @NAMES@ to be filled in
         inner = SUFFIXES.get(posixpath.splitext(stem)[1])
         return inner if inner in TEMPLATES else None
-    return SUFFIXES.get(suffix)
+    return SUFFIXES.get(suffix) or kind_elsewhere(path, name, suffix)
 
 
 def mention(notice: Notice, data: bytes) -> BuildUse | None:
     """The first place where a build file mentions CUDA."""
     place = _in_python(data) if notice is BUILD_PYTHON else _place(_PATTERNS.get(notice, _CUDA), data)
-    if place is None:
+    if place is None or has_own_path(notice, data):
         return None
     start = data.rfind(b"\n", 0, place) + 1
     return BuildUse(notice.code, data.count(b"\n", 0, start) + 1, place - start + 1)

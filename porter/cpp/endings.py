@@ -50,8 +50,8 @@ def open_ends(tokens: Tokens) -> Iterator[OpenEnd]:
         kind = _kind(tokens, head)
         if head.body is None or head.directive is not None or not kind or _has_none(kind):
             continue
-        if tokens.partner.get(head.body) != head.end - 1:
-            continue  # a body that is cut off
+        if tokens.partner.get(head.body) != head.end - 1 or ":" in tokens.texts[head.closing + 1 : head.closing + 3]:
+            continue  # a body that is cut off; a constructor with its initialisers
         if _ends_with_value(tokens, head.body, head.end):
             continue
         body = parse_block(tokens, head.body, head.end)
@@ -92,8 +92,19 @@ def _kind(tokens: Tokens, head: Head) -> frozenset[str]:
     first = head.begin if head.template is None else max(head.begin, _behind_template(tokens, head))
     lines = tokens.directives_in(tokens.starts[first], tokens.starts[head.name_first])
     first = max([first, *(line.last for line in lines)])
-    kept = [word for word in tokens.texts[first : head.name_first] if word not in _QUALIFIERS]
+    kept = [word for word in _without_calls(tokens, first, head.name_first) if word not in _QUALIFIERS]
     return frozenset(word for word in kept if not _MACRO.fullmatch(word) or len(word) < 3)
+
+
+def _without_calls(tokens: Tokens, first: int, last: int) -> Iterator[str]:
+    """The words of a stretch, without macros and their arguments: `PUBLIC_INTERFACE(Vec) DEVICE Vec(...)`."""
+    index = first
+    while index < last:
+        if _MACRO.fullmatch(tokens.texts[index]) and tokens.texts[index + 1] == "(":
+            index = tokens.partner.get(index + 1, index + 1)
+        else:
+            yield tokens.texts[index]
+        index += 1
 
 
 def _behind_template(tokens: Tokens, head: Head) -> int:

@@ -97,15 +97,24 @@ class Context:
         )
 
 
+def _is_colour_profile(source: SourceFile) -> bool:
+    """Whether it is no C++: images have profiles in `.icc` files, too."""
+    return source.path.lower().endswith(".icc") and source.data[36:40] == b"acsp"
+
+
+def _as_it_is(source: SourceFile, output: str) -> PortedFile:
+    return PortedFile(source.path, output, source.data, False, (), lines=source.line_count)
+
+
 def port(source: SourceFile, context: Context, output: str, support_path: str = "") -> PortedFile:
     """Ports one file to a fixed point.
 
     `support_path` is prefixed to our support headers in #include lines (`../` per folder below the root).
     """
     if source.problem is not None:
-        return _unportable(source, output)
+        return _as_it_is(source, output) if _is_colour_profile(source) else _unportable(source, output)
     if context.trace is not None and not context.trace.concerns(source, context.included_file):
-        return PortedFile(source.path, output, source.data, False, (), lines=source.line_count)
+        return _as_it_is(source, output)
     endless: frozenset[str] = frozenset()
     while True:
         done = _ported(source, context, output, support_path, endless)

@@ -293,6 +293,81 @@ BUILD_CONTAINER = _notice(
     has no ROCm: begin with `rocm/dev-ubuntu-22.04` or `rocm/pytorch`, install ROCm's packages instead of CUDA's, and
     run it with `--device=/dev/kfd --device=/dev/dri` instead of `--gpus`.""",
 )
+BUILD_WORKFLOW = _notice(
+    "E216",
+    "workflow",
+    Effort.REVIEW,
+    "Workflow or service is set up for CUDA",
+    """Workflows of GitHub, GitLab and others, compose files and development containers are copied. A step that installs
+    CUDA (`Jimver/cuda-toolkit`, `apt install cuda-toolkit-12-4`, an image `nvidia/cuda`) has to install ROCm, or run in
+    `rocm/dev-ubuntu-22.04`. `runtime: nvidia`, `driver: nvidia` below `deploy.resources` and `--gpus` become the
+    devices `/dev/kfd` and `/dev/dri` with the group `video`; `nvidia-smi` is `rocm-smi` or `amd-smi`.""",
+)
+
+_LANGUAGE = """The file is copied as it is: porter reads C++, CUDA, build files and Python. What it calls, declares or
+    compiles of CUDA is still CUDA's, and where it names sources those may be renamed (`.cu` is now `.hip`)."""
+
+
+def _language(number: int, name: str, language: str, advice: str) -> Notice:
+    title = f"{language} uses CUDA and is not converted"
+    return _notice(f"E{number}", name, Effort.MANUAL, title, f"{_LANGUAGE} {advice}")
+
+
+SOURCE_RUST = _language(
+    221,
+    "rust-source",
+    "Rust source",
+    """Crates that bind CUDA (`cudarc`, `cust`, `rustacuda`) have no backend for ROCm: bind `hip_runtime_api.h` with
+    bindgen, and hipRTC for kernels that are compiled at run time. CUDA source in strings has to be ported, too.""",
+)
+SOURCE_GO = _language(
+    222,
+    "go-source",
+    "Go source",
+    """cgo: include `hip/hip_runtime.h` with `-D__HIP_PLATFORM_AMD__`, link `-lamdhip64`, call `C.hip...`. PTX that the
+    source embeds has to be a code object for gfx942.""",
+)
+SOURCE_JULIA = _language(
+    223,
+    "julia-source",
+    "Julia source",
+    "AMDGPU.jl has the arrays and `@roc` for `@cuda`; its wavefronts have 64 lanes.",
+)
+SOURCE_FORTRAN = _language(
+    224,
+    "fortran-source",
+    "Fortran source",
+    """CUDA Fortran (`attributes(global)`, `use cudafor`, `!$cuf`) has no compiler for AMD: kernels become HIP C++ that
+    is called by `bind(c)`, or OpenMP's `target`. hipfort has interfaces of HIP's and ROCm's functions. Interfaces with
+    `bind(c, name="cudaMalloc")` need HIP's names.""",
+)
+SOURCE_MATLAB = _language(
+    225,
+    "matlab-source",
+    "MATLAB source",
+    """`mexcuda` and `parallel.gpu.CUDAKernel` need NVIDIA: compile the `.hip` files with hipcc to a library, and the
+    gateway with `mex` against it. `gpuArray` has no AMD backend.""",
+)
+SOURCE_CYTHON = _language(
+    226,
+    "cython-source",
+    "Cython source",
+    """Change the header in `cdef extern from` to HIP's and each name below it; where Python code of others needs the
+    old name, `hipError_t cudaError_t "hipError_t"` keeps it.""",
+)
+SOURCE_MANAGED = _language(
+    227,
+    "managed-source",
+    "Java or .NET source",
+    "JCuda and ManagedCuda bind CUDA's driver: load `libamdhip64.so` and bind HIP's functions instead.",
+)
+SOURCE_TEMPLATE = _language(
+    228,
+    "source-template",
+    "Template of device code",
+    """Its output is compiled, and never seen by porter: port what it makes (run the generator first, or in the build)
+    with `porter port`, or change the template by hand. Warps of 32 lanes in it need what docs/warps.md describes.""",
+)
 BUILD_SETTINGS = _notice(
     "E208",
     "python-settings",

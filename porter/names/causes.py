@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from porter.names.error_numbers import ERROR_NUMBERS
+
 _THINGS = (
     "tensor maps (TMA)",
     "multicast objects",
@@ -16,6 +18,12 @@ _THINGS = (
     "MIOpen has no counterpart",
     "cuBLASLt in CUDA only",
 )
+
+
+def as_error_number(name: str) -> str | None:
+    """What an error that HIP never returns is in the port: CUDA's number, which no error of HIP's has."""
+    number = ERROR_NUMBERS.get(name)
+    return None if number is None else f"(hipError_t){number}"
 
 
 def one_cause(name: str, reason: str) -> str:

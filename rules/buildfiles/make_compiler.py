@@ -42,6 +42,17 @@ class MakeCompiler(BuildRule):
             "S := 64\nL = -L${ROCM_PATH}/lib\nNVCC = hipcc",
             path="Makefile",
         ),
+        fixes(
+            "CUDA_HOME ?= $(CUDA_PATH)\nL = -L${CUDA_HOME}/lib64\nNVCC = nvcc",
+            "ROCM_PATH ?= /opt/rocm\nL = -L${ROCM_PATH}/lib\nNVCC = hipcc",
+            path="Makefile",
+        ),
+        fixes(
+            "ifdef CUDA_PATH\nCUDA_DIR = ${CUDA_PATH}\nendif\nNVCC = nvcc",
+            "ifdef ROCM_PATH\nROCM_PATH = /opt/rocm\nendif\nNVCC = hipcc",
+            path="Makefile",
+        ),
+        fixes("CUDA_HOME := $(CUDA_PATH)\nNVCC = nvcc", "ROCM_PATH := $(ROCM_PATH)\nNVCC = hipcc", path="Makefile"),
         reports("a:\n\tcuobjdump -sass a.o", path="Makefile"),
         clean("# nvcc\nUSE_CUDA = 1\nF = nvcc.log", path="Makefile"),
         clean("export CUDA_HOME=/usr/local/cuda\npip install .\n", path="ci.sh"),
@@ -70,7 +81,11 @@ class MakeCompiler(BuildRule):
 
     def _folders(self, unit: BuildUnit, start: int, text: str) -> Iterator[Finding]:
         for match in _HOME.finditer(text) if "CUDA" in text else ():
-            yield self.replaced(unit, start + match.start(), start + match.end(), "ROCM_PATH")
+            first, last = start + match.start(), start + match.end()
+            if unit.text[first - 2 : first] in ("$(", "${") and _would_name_itself(unit, first):
+                yield self.replaced(unit, first - 2, last + 1, "/opt/rocm", "ROCM_PATH cannot be set to itself")
+            else:
+                yield self.replaced(unit, first, last, "ROCM_PATH")
         for match in _FOLDER.finditer(text):
             yield self.replaced(unit, start + match.start(), start + match.end(), "/opt/rocm")
         if "/lib" not in text:
@@ -82,3 +97,15 @@ class MakeCompiler(BuildRule):
                 edit = Edit(start + match.start(), start + match.end(), "/lib")
                 message = f"{match[0]} of the toolkit becomes /lib"
                 yield self.finding(unit, edit.start, edit.end, message, Effort.NONE, (edit,))
+
+
+def _would_name_itself(unit: BuildUnit, place: int) -> bool:
+    """Whether a place is in the value of one of the folder's names that make expands when it is used: all are one name
+    in the port, and make ends at a variable that refers to itself."""
+    if unit.kind is not Kind.MAKE:
+        return False
+    for assignment in unit.makefile.assignments:
+        if assignment.start <= place < assignment.end and _HOME.fullmatch(assignment.name):
+            operator = unit.text[: assignment.start].rstrip()[-2:]
+            return operator[1:] == "=" and operator[0] not in ":+!"
+    return False

@@ -50,6 +50,9 @@ class PythonFlags(BuildRule):
             'f = []\nf.append("-O3")',
             path="setup.py",
         ),
+        fixes('a = ["-Xcompiler", flag] + b', "a = [flag] + b", path="setup.py"),
+        fixes('a = {"nvcc": ["-Xcompiler", get("A", "B")]}', 'a = {"nvcc": [get("A", "B")]}', path="setup.py"),
+        fixes('a = {"nvcc": ["-Xcompiler", "-Wall"]}', 'a = {"nvcc": ["-Wall"]}', path="setup.py"),
         reports('a = {"nvcc": ["--frobnicate"]}', path="setup.py", effort=Effort.REVIEW),
         reports('CUDAExtension("a", ["a.cpp"], dlink=True)', path="setup.py", effort=Effort.MANUAL),
         clean('CUDAExtension("a", ["a.cpp"], dlink=False)\nlink(dlink=True)', path="setup.py"),
@@ -78,7 +81,7 @@ class PythonFlags(BuildRule):
         for found in flag_lists(root):
             if any(id(element) in chosen for element in found.elements):
                 continue
-            words = [_word(unit, element) for element in found.elements]
+            words = [_word(unit, element, number) for number, element in enumerate(found.elements)]
             for change in translate([word.text for word in words], all_known=found.certain, arch_flags=False):
                 yield self._change(unit, found, words, change)
         yield from self._long_strings(unit, root)
@@ -97,14 +100,14 @@ class PythonFlags(BuildRule):
                     yield self.finding(unit, start, end, message, Effort.MANUAL)
 
     def _change(self, unit: BuildUnit, found: FlagList, words: list[Word], change: Change) -> Finding:
-        old = " ".join(word.text for word in words[change.first : change.last])
         start, end = words[change.first].start, words[change.last - 1].end
+        old = " ".join(_shown(unit, words, word.text) for word in words[change.first : change.last])
         if change.row is None:
             message = f"{old}: no row for this flag of nvcc; see what it does and whether clang has it"
             return self.finding(unit, start, end, message, Effort.REVIEW)
         if list(change.new) == [word.text for word in words[change.first : change.last]]:
             return self.finding(unit, start, end, f"{old}: {change.row.why}", change.row.effort)
-        new = " ".join(change.new)
+        new = " ".join(_shown(unit, words, part) for part in change.new)
         message = f"{old} becomes {new}" if new else f"{old} is left out"
         if unit.settings.style == "dual":
             root = tree(unit)
@@ -136,19 +139,44 @@ class PythonFlags(BuildRule):
                 yield from found
 
 
-def _word(unit: BuildUnit, node: ast.expr) -> Word:
+_EXPRESSION = re.compile(r"\$\(element_(\d+)\)")
+"""A word that Python computes, by the number of its element: what it is in the source may hold blanks and commas."""
+
+
+def _word(unit: BuildUnit, node: ast.expr, number: int) -> Word:
     start, end = place(unit, node)
     found = literal(unit, node)
-    if found is not None:
-        return Word(start, end, found.value)
-    return Word(start, end, "$(" + unit.text[start:end] + ")")
+    return Word(start, end, found.value if found is not None else f"$(element_{number})")
+
+
+def _shown(unit: BuildUnit, words: list[Word], part: str) -> str:
+    """A word as a message says it."""
+    return _EXPRESSION.sub(lambda found: _source(unit, words, found), part)
+
+
+def _quoted(unit: BuildUnit, words: list[Word], part: str, quote: str) -> str:
+    """A word as Python's source: a literal, an expression of the file, or a sum of both."""
+    pieces: list[str] = []
+    done = 0
+    for found in _EXPRESSION.finditer(part):
+        pieces += [f"{quote}{part[done : found.start()]}{quote}"] if found.start() > done else []
+        pieces.append(_source(unit, words, found))
+        done = found.end()
+    if done < len(part) or not pieces:
+        pieces.append(f"{quote}{part[done:]}{quote}")
+    return " + ".join(pieces)
+
+
+def _source(unit: BuildUnit, words: list[Word], found: re.Match[str]) -> str:
+    word = words[int(found[1])]
+    return unit.text[word.start : word.end]
 
 
 def _edits(unit: BuildUnit, found: FlagList, words: list[Word], change: Change) -> tuple[Edit, ...]:
     text = unit.text
     quote = next((text[w.start] for w in words[change.first : change.last] if text[w.start] in "'\""), '"')
     start, end = words[change.first].start, words[change.last - 1].end
-    quoted = [f"{quote}{part}{quote}" for part in change.new]
+    quoted = [_quoted(unit, words, part, quote) for part in change.new]
     if not found.statements:
         if quoted:
             return (Edit(start, end, ", ".join(quoted)),)
@@ -170,7 +198,7 @@ def _both(unit: BuildUnit, found: FlagList, words: list[Word], change: Change) -
     """Both vendors' words, chosen by what PyTorch was built for."""
     text = unit.text
     start, end = words[change.first].start, words[change.last - 1].end
-    quoted = ", ".join(f'"{part}"' for part in change.new)
+    quoted = ", ".join(_quoted(unit, words, part, '"') for part in change.new)
     if not found.statements:
         return (Edit(start, end, f"*([{quoted}] if {HIP_TEST} else [{text[start:end]}])"),)
     edits = []

@@ -52,6 +52,16 @@ class SourceName(BuildRule):
         fixes("recursive-include src *.h *.cu", "recursive-include src *.h *.hip", path="MANIFEST.in"),
         fixes('package-data = ["src/*.cu"]', 'package-data = ["src/*.hip"]', path="pyproject.toml"),
         reports("d = {'package_data': ['src/*.cu*']}", path="setup.py"),
+        reports(
+            'install(DIRECTORY src DESTINATION s PATTERN "*.cu*" EXCLUDE)',
+            path="CMakeLists.txt",
+            effort=Effort.REVIEW,
+        ),
+        reports('install(DIRECTORY src DESTINATION s FILES_MATCHING PATTERN "*.cu*")', path="CMakeLists.txt"),
+        clean(
+            'install(DIRECTORY src DESTINATION s FILES_MATCHING PATTERN "*.h" PATTERN "*.cu*" EXCLUDE)',
+            path="CMakeLists.txt",
+        ),
         clean("# a.cu\nadd_library(t a.cuh)", path="CMakeLists.txt"),
         clean("s = f'{name}.cuh'; # a.cu", path="setup.py"),
         clean("# *.cu\ninclude *.cuh", path="MANIFEST.in"),
@@ -61,12 +71,13 @@ class SourceName(BuildRule):
         """Yields findings; changes nothing."""
         if not unit.sources.renamed or _ANY.search(unit.text) is None:
             return
+        excluded = _excluded(unit)
         for start, text in _texts(unit):
             if _ANY.search(text) is None:
                 continue
             for begin, end in (_IN_MAKE if unit.kind is Kind.MAKE else _PATH).within(text):
                 yield from self._word(unit, start + begin, text[begin:end])
-            yield from self._globs(unit, start, text)
+            yield from self._globs(unit, start, text, excluded.get(start))
         if unit.kind is Kind.PYTHON:
             from porter.buildfiles.python import formatted
 
@@ -88,13 +99,31 @@ class SourceName(BuildRule):
             message = "a source that is not in this tree, perhaps made by the build: its name stays"
             yield self.finding(unit, start, end, message, Effort.REVIEW)
 
-    def _globs(self, unit: BuildUnit, start: int, text: str) -> Iterator[Finding]:
+    def _globs(self, unit: BuildUnit, start: int, text: str, excluded: bool | None) -> Iterator[Finding]:
         for begin, end in _GLOB.within(text):
             word = text[begin:end]
-            if unit.sources.lost(word):
+            if unit.sources.lost(word) and excluded is not False:
                 suffix = word.rpartition(".")[0] + ".hip"
+                if excluded:
+                    message = f"{word} leaves out sources that the port calls .hip: add {suffix}, or they are installed"
+                    yield self.finding(unit, start + begin, start + end, message, Effort.REVIEW)
+                    continue
                 message = f"{word} matches sources that the port calls .hip: add {suffix}, or the build lacks them"
                 yield self.finding(unit, start + begin, start + end, message, Effort.MANUAL)
+
+
+def _excluded(unit: BuildUnit) -> dict[int, bool]:
+    """Where a pattern of `install(DIRECTORY ...)` or `file(COPY ...)` stands that leaves files out, and whether they
+    would be taken without it: not where other patterns say which are (`FILES_MATCHING`)."""
+    if unit.kind is not Kind.CMAKE or "EXCLUDE" not in unit.text:
+        return {}
+    return {
+        argument.inner: not any(one.text == "FILES_MATCHING" for one in command.arguments)
+        for command in unit.commands
+        if command.name in ("install", "file")
+        for word, argument, last in zip(command.arguments, command.arguments[1:], command.arguments[2:], strict=False)
+        if word.text in ("PATTERN", "REGEX") and last.text == "EXCLUDE"
+    }
 
 
 def _texts(unit: BuildUnit) -> Iterator[tuple[int, str]]:

@@ -80,6 +80,11 @@ class UntranslatedPtx(Rule):
         clean('#define FENCE(how) asm volatile(#how "fence" ::: "memory")\nvoid host() { FENCE(m); }'),
         clean(r'__device__ int lane() { int x; asm("mov.u32 %0, %%laneid;" : "=r"(x)); return x; }'),
         clean(r'void host() { asm volatile("pause" ::: "memory"); }'),
+        clean(
+            'V madd(V a, V b, V c) { asm volatile("vmla.f32 %q[r], %q[a], %q[b]" : [r] "+w"(c) : [a] "w"(a), '
+            '[b] "w"(b)); return c; }'
+        ),
+        reports('__device__ V madd(V a, V b) { asm("vmla.f32 %0, %1, %0;" : "+f"(a) : "f"(b)); return a; }'),
     )
 
     def find(self, unit: Unit) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from porter.cpp.heads import find_heads
-from porter.cpp.syntax import template_end
+from porter.cpp.syntax import Tokens, template_end
 from porter.engine.rule import Effort, Finding, Rule, Unit, clean, reports
 
 _SOLVER = "SelfAdjointEigenSolver"
@@ -36,12 +36,23 @@ class EigenSolverOnDevice(Rule):
         clean("__device__ void f(Eigen::Matrix3f &m) { Eigen::SelfAdjointEigenSolver<Eigen::Matrix3f> s(m); }"),
         clean("__device__ void f(M &m) { Eigen::SelfAdjointEigenSolver<Eigen::Matrix<float, 3, 3>> s(m); }"),
         clean("void f(M &m) { Eigen::SelfAdjointEigenSolver<M> s(m); }"),
+        clean(
+            "template <class M> class SelfAdjointEigenSolver { __device__ SelfAdjointEigenSolver &direct(M &); };"
+            "\ntemplate <class M> __device__ SelfAdjointEigenSolver<M> &SelfAdjointEigenSolver<M>::direct(M &m) "
+            "{ solve<SelfAdjointEigenSolver, 9>::run(*this, m); return *this; }"
+        ),
+        reports(
+            "template <class M> class SelfAdjointEigenSolver;\n"
+            "template <class M> __device__ void f(M &m) { SelfAdjointEigenSolver<M> s; s.compute(m); }"
+        ),
         clean("__device__ void g(); void f(M &m) { Eigen::SelfAdjointEigenSolver<M> s(m); }"),
     )
 
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per solver."""
         tokens = unit.tokens
+        if _is_defined(tokens):
+            return  # Eigen's own header, where it is used by nothing
         bodies = [
             (head.body, head.end)
             for side in ("__device__", "__global__")
@@ -58,3 +69,12 @@ class EigenSolverOnDevice(Rule):
             if not _SMALL.search(written):
                 message = f"{_SOLVER} calls functions of the host: nvcc warns and compiles, clang refuses them here"
                 yield self.finding(unit, unit.span(index), message, Effort.MANUAL)
+
+
+def _is_defined(tokens: Tokens) -> bool:
+    """Whether the file has the class itself, with its body."""
+    return any(
+        tokens.texts[index - 1] in ("class", "struct") and tokens.texts[index + 1] in ("{", ":")
+        for index in tokens.names.get(_SOLVER, ())
+        if 0 < index < len(tokens.texts) - 1
+    )

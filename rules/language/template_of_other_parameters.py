@@ -38,6 +38,11 @@ class TemplateOfOtherParameters(Rule):
             "__device__ Make<map> m;"
         ),
         clean(
+            "template <class T, int n> struct Name { T t; };\n"
+            "template <template <class...> class M, class K> using Make = M<K>;\n"
+            "#define TEST(Name) template <class... T> struct Name { T t; }; Make<Name, int> a;\n__device__ int b;"
+        ),
+        clean(
             "template <class K, class V> struct map { K k; };\n"
             "template <template <class...> class M, class K, class V> using Make = M<K, V>;\n"
             "__device__ Make<map, int, int> m;"
@@ -60,8 +65,8 @@ class TemplateOfOtherParameters(Rule):
         )
         for taker in takers:
             for index in tokens.names.get(taker, ()):
-                if tokens.texts[index + 1] != "<":
-                    continue
+                if tokens.texts[index + 1] != "<" or tokens.directive_of(index) is not None:
+                    continue  # in a macro the name can be its parameter
                 end = template_end(tokens, index + 1, min(index + _MOST_TOKENS, len(tokens)))
                 if end is None:
                     continue

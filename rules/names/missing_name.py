@@ -20,7 +20,7 @@ from porter.engine.rule import (
     fixes,
     reports,
 )
-from porter.names.causes import one_cause
+from porter.names.causes import as_error_number, one_cause
 
 _OLD = Settings(rocm="6.0")
 _GROUP = "namespace cg = cooperative_groups;\n__device__ int f(int v) {{ return {}; }}"
@@ -32,7 +32,8 @@ class MissingName(Rule):
     The name has no counterpart in the ROCm version that was asked for. The finding says why and, where there is one,
     what to use instead. The text is left as it is, so that the compiler points at the same place. Names of one thing
     (tensor maps, multicast objects, NVTX's events) have one text, and are one cause with many places. A case of a
-    `switch` for a value that HIP never gives is left out for AMD.
+    `switch` for a value that HIP never gives is left out for AMD. Elsewhere an error that HIP never returns is CUDA's
+    number, which compares with no error of HIP's.
     """
 
     code = "A002"
@@ -99,6 +100,19 @@ class MissingName(Rule):
                 "    case CUFFT_SUCCESS: return 2;\n    case CUFFT_NVRTC_FAILURE: return 1; default: return 3;",
             )
         ),
+        fixes(
+            "bool f(cudaError_t e) { return e == cudaErrorLaunchMaxDepthExceeded; }",
+            "bool f(cudaError_t e) { return e == (hipError_t)65; }",
+        ),
+        fixes(
+            "int f(CUresult r) {\n  switch (r) {\n    case CUDA_SUCCESS:\n    case CUDA_ERROR_NOT_PERMITTED:\n"
+            "      return 1;\n  }\n  return 0;\n}",
+            "int f(CUresult r) {\n  switch (r) {\n    case CUDA_SUCCESS:\n    case (hipError_t)800:\n"
+            "      return 1;\n  }\n  return 0;\n}",
+        ),
+        reports("bool f(cudaError_t e) { return e == ::cudaErrorStubLibrary; }", effort=Effort.REVIEW),
+        reports("bool f(cudaError_t e) { return e == cudaErrorExternalDevice; }", effort=Effort.REVIEW),
+        reports("#define NAME(x) cudaErrorNotPermitted##x\nint NAME(a);", effort=Effort.REVIEW),
         clean("void f(int **p) { cudaMalloc(p, 4); }"),
         Example(_GROUP.format("cg::reduce(cg::coalesced_threads(), v, cg::plus<int>())"), None, None, "a.cu", _OLD),
         Example(
@@ -124,8 +138,18 @@ class MissingName(Rule):
                 if row.kind == "enumerator" and edits:
                     message = f"{use.name}: HIP never gives it, so its case is left out for AMD"
                     yield self.finding(unit, span, message, Effort.NONE, edits)
+                elif (number := _number(unit, use)) is not None:
+                    message = f"{use.name}: HIP never returns this error; it is CUDA's number, {number}, here"
+                    yield self.finding(unit, span, message, Effort.NONE, (Edit(*span, number),))
                 else:
                     yield self.finding(unit, span, _message(unit, use, row.kind, row.gap or ""), row.effort)
+
+
+def _number(unit: Unit, use: Use) -> str | None:
+    """What stands for an error that HIP never returns; not behind `::`, nor where the port is for CUDA as well."""
+    if unit.settings.style == "dual" or unit.tokens.texts[use.first - 1] in ("::", "#", "##"):
+        return None
+    return None if unit.next_is(use.last, "##") else as_error_number(use.name)
 
 
 def _left_out(unit: Unit, use: Use) -> tuple[Edit, ...]:

@@ -60,6 +60,14 @@ def test_utf16_is_left_alone_and_reported() -> None:
     assert [(f.code, f.effort) for f in result.findings] == [("E003", Effort.MANUAL)]
 
 
+def test_a_colour_profile_is_no_source() -> None:
+    """Images bring `.icc` files; one that is cut off, or has another suffix, is what it was."""
+    data = b"\0\0\2\x0clcms" + bytes(28) + b"acsp" + bytes(40)
+    assert port(SourceFile("test.icc", data), context(), "test.icc").findings == ()
+    for name, other in (("test.icc", data[1:]), ("test.h", data)):
+        assert [f.code for f in port(SourceFile(name, other), context(), name).findings] == ["E003"]
+
+
 def test_allow_comment_needs_a_reason_and_covers_its_line() -> None:
     """A suppressed finding edits nothing; without a reason it suppresses nothing."""
     text = "a = cudaMalloc(p); // porter: allow[A001] ours\nb = cudaMalloc(p); // porter: allow[A001]\n"

@@ -11,6 +11,7 @@ import pytest
 from porter.model import Effort
 from porter.names import records
 from porter.names import table as tables
+from porter.names.error_numbers import ERROR_NUMBERS
 from porter.names.table import KINDS, NameTable, load_names, version_key
 
 
@@ -141,6 +142,17 @@ def test_every_row_is_whole(table: NameTable) -> None:
         assert not row.gap or row.effort is not Effort.NONE or row.kind == "field", row
         assert not row.signature or row.effort is not Effort.NONE, row
     assert count == len(table) > 20_000
+
+
+def test_numbers_stand_for_errors_that_hip_lacks(table: NameTable) -> None:
+    """911 is an error of HIP's, of another kind; 10000 is past what `hipError_t` holds."""
+    for name, number in ERROR_NUMBERS.items():
+        row = table.get(name)
+        assert row is not None and row.hip is None and (row.gap or "").startswith("HIP never returns"), name
+        assert 0 < number < 1024, name
+    without = {"cudaErrorExternalDevice", "CUDA_ERROR_EXTERNAL_DEVICE", "cudaErrorApiFailureBase"}
+    assert not without & ERROR_NUMBERS.keys()
+    assert 911 not in ERROR_NUMBERS.values()
 
 
 def test_active_names(table: NameTable) -> None:

@@ -18,6 +18,8 @@ _PART_OF_PTX = re.compile(
     r'shr|shf|bfe|bfi|bfind|prmt|popc|lop3|dp[24]a|tex|prefetchu?|membar|fence|mma|cp|isspacep)\.(?![^"\n]*:)'
 )
 """A string that begins an instruction of PTX, where macros write the rest."""
+_OF_HOSTS = re.compile(r"[wmxvgQtaSDyY]")
+"""Constraints of processors' assembly, such as NEON's `vmla.f32 %q[r], ...` with `+w`: nvcc takes none of them."""
 ADVICE: tuple[tuple[str, str], ...] = (
     (r"(?:mma|wmma|wgmma|tcgen05)\..*", "no translation of this form: use MFMA or hipBLASLt [ptx-mma-ldmatrix]"),
     (r"(?:ldmatrix|stmatrix|movmatrix)\..*", "no translation of this form: read LDS by hand [ptx-mma-ldmatrix]"),
@@ -77,6 +79,8 @@ def is_foreign(unit: Unit, assembly: Assembly) -> bool:
     if template is None:
         text = unit.source.text[assembly.span.start : assembly.span.end]
         return unit.kernel_at(assembly.span.start) is None and _PART_OF_PTX.search(text) is None
+    if any(_OF_HOSTS.search(operand.constraint) for operand in (*assembly.outputs, *assembly.inputs)):
+        return True
     found = opcodes(template)
     if not found or all(_AMD.fullmatch(opcode) for opcode in found):
         return True
