@@ -80,6 +80,10 @@ class UntranslatedPtx(Rule):
         clean('#define FENCE(how) asm volatile(#how "fence" ::: "memory")\nvoid host() { FENCE(m); }'),
         clean(r'__device__ int lane() { int x; asm("mov.u32 %0, %%laneid;" : "=r"(x)); return x; }'),
         clean(r'void host() { asm volatile("pause" ::: "memory"); }'),
+        clean(
+            r'float f(int h) { float f; asm("fmv.h.x %[f], %[h]\n\tfcvt.s.h %[f], %[f]" : [f] "=&f"(f) : [h] "r"(h)); }'
+        ),
+        clean(r'void f(float *p) { asm volatile("vle32.v v8, (%0)\n\tvfadd.vv v8, v8, v9" :: "r"(p)); }'),
     )
 
     def find(self, unit: Unit) -> Iterator[Finding]:
