@@ -142,9 +142,21 @@ class OwnNames:
             return known
         semantics = self._unit.semantics
         declaration = None if semantics is None else semantics.declaration_at(self._tokens.starts[index])
-        if declaration is None:
+        if declaration is None or semantics is None:
             return not self._precedes_own(index)
+        if declaration.origin == "unknown" and name not in self.in_file and self._is_as_elsewhere(index):
+            return name in semantics.declared  # no answer for this place: whose is the name in all that clang reads?
         return declaration.origin != "cuda"
+
+    def _is_as_elsewhere(self, index: int) -> bool:
+        """Whether a token stands in what a macro is replaced by, where clang sees no names, or is of a name that the
+        file's headers declare as a macro and in no other way."""
+        tokens, name = self._tokens, self._tokens.texts[index]
+        directive = tokens.directive_of(index)
+        if directive is not None:
+            return directive.name == "define" and directive.first < index
+        places = [(t, i) for t in self._unit.program.all_tokens for i in t.names.get(name, ()) if declares(t, i)]
+        return bool(places) and all(tokens.directive_of(index) is not None for tokens, index in places)
 
     def _is_stand_in(self, index: int) -> bool:
         """Whether a declaration is for builds without CUDA, in no namespace: it is renamed with its uses."""

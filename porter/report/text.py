@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import PurePosixPath
 
 from porter.model import Effort
 from porter.report.document import KernelLine, Located, Report
@@ -11,6 +12,9 @@ from porter.report.document import KernelLine, Located, Report
 _GAPS_SHOWN = 15
 _REVIEWS_SHOWN = 10
 _PLACES_SHOWN = 3
+_CAUSES_SHOWN = 40
+"""Of one code."""
+_NEARLY_ALL = 0.8
 _KERNELS_SHOWN = 20
 
 
@@ -95,8 +99,45 @@ def _manual(report: Report, verbose: bool) -> Iterator[str]:
         causes = by_cause(found)
         of = f", {len(causes):,} causes" if len(causes) < len(found) else ""
         yield f"manual: {len(found):,} places need work by hand{of}"
-        for places in causes:
-            yield from _places(places, verbose)
+        for code, own in _by_code(causes).items():
+            shown = own if verbose or len(own) <= _CAUSES_SHOWN + 1 else own[:_CAUSES_SHOWN]
+            for places in shown:
+                yield from _places(places, verbose)
+            if len(shown) < len(own):
+                yield _further(code, own[len(shown) :])
+
+
+def _by_code(causes: Iterable[list[Located]]) -> dict[str, list[list[Located]]]:
+    """In order of the first place; those of one code stand together."""
+    found: dict[str, list[list[Located]]] = {}
+    for places in causes:
+        found.setdefault(places[0].entry.code, []).append(places)
+    return found
+
+
+def _further(code: str, causes: list[list[Located]]) -> str:
+    """One line for the causes of a code that are not listed: how many places, and where most of them are."""
+    places = [place for cause in causes for place in cause]
+    files = Counter(place.path for place in places)
+    folder, inside = _common_folder(files)
+    where = f", {inside:,} of them below {folder}" if folder else ""
+    return (
+        f"  ... {code}: {len(causes):,} more causes at {len(places):,} places, in {len(files):,} files{where}; "
+        "--verbose shows all"
+    )
+
+
+def _common_folder(files: Mapping[str, int]) -> tuple[str, int]:
+    """The innermost folder that has nearly all places, and how many."""
+    total, found = sum(files.values()), ("", 0)
+    folders: Counter[str] = Counter()
+    for path, count in files.items():
+        for parent in list(PurePosixPath(path).parents)[:-1]:
+            folders[parent.as_posix()] += count
+    for folder, count in folders.items():
+        if count >= _NEARLY_ALL * total and folder.count("/") >= found[0].count("/") + bool(found[0]):
+            found = folder, count
+    return found
 
 
 def by_cause(found: Iterable[Located]) -> list[list[Located]]:

@@ -85,6 +85,10 @@ class UntranslatedPtx(Rule):
             '[b] "w"(b)); return c; }'
         ),
         reports('__device__ V madd(V a, V b) { asm("vmla.f32 %0, %1, %0;" : "+f"(a) : "f"(b)); return a; }'),
+        clean(
+            r'float f(int h) { float f; asm("fmv.h.x %[f], %[h]\n\tfcvt.s.h %[f], %[f]" : [f] "=&f"(f) : [h] "r"(h)); }'
+        ),
+        clean(r'void f(float *p) { asm volatile("vle32.v v8, (%0)\n\tvfadd.vv v8, v8, v9" :: "r"(p)); }'),
     )
 
     def find(self, unit: Unit) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""L029: templates `min` and `max` of the project's own beside those that clang declares for HIP."""
+"""L030: templates `min` and `max` of the project's own beside those that clang declares for HIP."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class OwnMinMax(Rule):
     the host alone then: the device has clang's, which is the same comparison.
     """
 
-    code = "L029"
+    code = "L030"
     triggers = _NAMES
     settles = True
     examples = (

@@ -18,11 +18,13 @@ class HipblasTypes(Rule):
 
     hipBLAS's functions take HIP's complex types, data types, compute types and `__half`, as cuBLAS's take CUDA's, only
     where macros ask for it before its header is included: without them `__half *` does not match a 16-bit integer, and
-    `hipblasGemmEx` has other enumerations. A small header of macros is included first.
+    `hipblasGemmEx` has other enumerations. A small header of macros is included first. A source that multiplies halves
+    without naming cuBLAS's header has it from another one (PyTorch's `ATen/cuda/CUDAContext.h`), which knows nothing of
+    these macros.
     """
 
     code = "B001"
-    triggers = _HEADERS
+    triggers = _HEADERS | _ANSWERED
     answers = _ANSWERED
     hazards = ("cublas-hipblas-mapping",)
     examples = (
@@ -31,12 +33,18 @@ class HipblasTypes(Rule):
             "#include <cublas_v2.h>\nint a;",
             path="a.h",
         ),
+        fixes(
+            "#include <ATen/cuda/CUDAContext.h>\nauto *multiply = &cublasHgemm;",
+            "#include <ATen/cuda/CUDAContext.h>\nauto *multiply = &cublasHgemm;",
+            path="a.cpp",
+        ),
+        clean("#include <ATen/cuda/CUDAContext.h>\nauto *multiply = &cublasSgemm;", path="a.cpp"),
         clean("#include <hipblas/hipblas.h>\nint a;", path="a.h"),
         clean("#include <my/cublas_v2.h>\nint a;", path="a.h"),
     )
 
     def find(self, unit: Unit) -> Iterator[Finding]:
-        """At most one finding, at the first #include of cuBLAS."""
+        """At most one finding, at the first #include of cuBLAS, else at the first product of halves."""
         if any(name.endswith(_SUPPORT) for name in unit.included):
             return
         for include in unit.tokens.includes:
@@ -45,3 +53,7 @@ class HipblasTypes(Rule):
                 span = Span(include.start, include.end)
                 yield self.finding(unit, span, message, Effort.NONE, includes=(_SUPPORT,))
                 return
+        used = sorted(index for name in _ANSWERED & unit.known_names for index in unit.occurrences(name))
+        if used:
+            message = "hipBLAS takes HIP's half type where a macro asks for it before its header"
+            yield self.finding(unit, unit.span(used[0], used[0]), message, Effort.NONE, includes=(_SUPPORT,))

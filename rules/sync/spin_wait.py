@@ -277,6 +277,64 @@ class SpinWait(Rule):
             }
             """
         ),
+        reports(
+            """
+            __device__ void tell(unsigned *p, unsigned v) {
+              asm volatile("st.release.gpu.u32 [%1], %0;" :: "r"(v), "l"(p));
+            }
+            __device__ unsigned ask(unsigned *p) {
+              unsigned v;
+              asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(v) : "l"(p));
+              return v;
+            }
+            __device__ bool reached(unsigned seen, unsigned wanted) { return int(seen - wanted) >= 0; }
+            __global__ void meet(unsigned **all, unsigned *own, int me, int n, unsigned flag) {
+              if (threadIdx.x < n) {
+                tell(&all[threadIdx.x][me], flag);
+                while (!reached(ask(&own[threadIdx.x]), flag)) {}
+              }
+              __syncthreads();
+            }
+            """,
+            effort=Effort.REVIEW,
+        ),
+        reports(
+            """
+            __device__ void tell(unsigned *p, unsigned v) {
+              asm volatile("st.release.gpu.u32 [%1], %0;" :: "r"(v), "l"(p));
+            }
+            __device__ unsigned ask(unsigned *p) {
+              unsigned v;
+              asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(v) : "l"(p));
+              return v;
+            }
+            __device__ bool reached(unsigned seen, unsigned wanted) { return int(seen - wanted) >= 0; }
+            __global__ void chain(unsigned *flags, unsigned flag) {
+              while (!reached(ask(&flags[threadIdx.x]), flag)) {}
+              tell(&flags[threadIdx.x + 1], flag);
+            }
+            """
+        ),
+        reports(
+            """
+            __device__ void tell(unsigned *p, unsigned v) {
+              asm volatile("st.release.gpu.u32 [%1], %0;" :: "r"(v), "l"(p));
+            }
+            __device__ unsigned ask(unsigned *p) {
+              unsigned v;
+              asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(v) : "l"(p));
+              return v;
+            }
+            __device__ bool reached(unsigned seen, unsigned wanted) { return int(seen - wanted) >= 0; }
+            __global__ void odd(unsigned *flags, unsigned flag) {
+              if (threadIdx.x & 1) {
+                tell(&flags[threadIdx.x], flag);
+              } else {
+                while (!reached(ask(&flags[threadIdx.x + 1]), flag)) {}
+              }
+            }
+            """
+        ),
         fixes(
             """
             __global__ void add(int *lock, float *sum, float v) {

@@ -75,6 +75,12 @@ def other_cases() -> list[Case]:
         Case("mov.b32 %d, {%a, %b};", ("b16", "b16"), "b32", lambda x, y: x | y << 16),
         Case("{ .reg .b32 lo; mov.b64 {lo, %d}, %a; }", ("b64",), "b32", lambda x: x >> 32),
         Case(
+            "{ .reg.b8 p, q, r, s; mov.b32 {p, q, r, s}, %a; mov.b32 %d, {s, r, q, p}; }",
+            ("b32",),
+            "b32",
+            lambda x: int.from_bytes(x.to_bytes(4, "little"), "big"),
+        ),
+        Case(
             "{ .reg .b32 s, t; add.cc.u32 s, %a, %b; addc.u32 %d, %c, 0; }",
             three,
             "b32",

@@ -42,6 +42,31 @@ def test_verbose_text_shows_every_place() -> None:
     assert text.count(" A001 none ") == 11_700
 
 
+def test_a_code_with_hundreds_of_causes_is_one_line_more() -> None:
+    """A copy of CUTLASS has a thousand instructions without a counterpart: not one of them is worth a line."""
+    records = [
+        FileRecord(
+            f"third/{folder}/f{number}.h",
+            "x",
+            Status.PORTED,
+            entries=tuple(Entry(n, 1, "P102", "manual", f"{folder}{number} op{n}", None, "asm") for n in range(50)),
+        )
+        for folder, count in (("ours", 1), ("lib/arch", 5))
+        for number in range(count)
+    ]
+    few = FileRecord("a.cu", "x", Status.PORTED, entries=(Entry(1, 1, "A002", "manual", "gap", None, "name"),))
+    report = build_report(HEADER, [*records, few], {"P102": "untranslated-ptx"})
+    text = report_text(report)
+    assert "manual: 301 places need work by hand" in text
+    assert text.count(": P102 manual ") == 40
+    assert "a.cu:1:1: A002 manual gap" in text
+    told = (
+        "  ... P102: 260 more causes at 260 places, in 6 files, 250 of them below third/lib/arch; --verbose shows all"
+    )
+    assert told in text.splitlines()
+    assert report_text(report, verbose=True).count(": P102 manual ") == 300
+
+
 def test_text_has_no_trailing_blanks() -> None:
     """It is pasted into issues."""
     assert all(line == line.rstrip() for line in report_text(large_report(3), verbose=True).splitlines())

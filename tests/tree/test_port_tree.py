@@ -172,6 +172,37 @@ def test_a_header_for_amd_that_stands_for_the_names(tmp_path: Path, macro: str, 
     assert (tmp_path / "out" / "hip" / "to_hip.h").read_text() == tree["hip/to_hip.h"]
 
 
+OTHER_VENDOR = """#pragma once
+#define CUBLAS_STATUS_SUCCESS mublas_success
+#define CUDA_SUCCESS mu_success
+#define CU_MEM_ALLOCATION_TYPE_PINNED mu_pinned
+"""
+
+
+@pytest.mark.parametrize(
+    ("use", "wanted"),
+    [
+        ("#define CHECK(e) ((e) == CUBLAS_STATUS_SUCCESS)", "HIPBLAS_STATUS_SUCCESS"),
+        ("#define CHECK(e) \\\n  same(e, CUDA_SUCCESS, #e)", "hipSuccess"),
+        ("void f(T t) { t.type = CU_MEM_ALLOCATION_TYPE_PINNED; }", "hipMemAllocationTypePinned"),
+    ],
+)
+@pytest.mark.parametrize("taken", [False, True])
+def test_constants_that_a_header_for_another_vendor_gives_its_own_values(
+    tmp_path: Path, use: str, wanted: str, taken: bool
+) -> None:
+    """In the text of a macro, and where clang knows no such name, whose it is hangs on what clang reads."""
+    switch = "#define USE_OTHER\n" if taken else ""
+    tree = {
+        "other.h": OTHER_VENDOR,
+        "a.cuh": f'#pragma once\n{switch}#ifdef USE_OTHER\n#include "other.h"\n#else\n#include <cuda_runtime.h>\n'
+        f"#include <cublas_v2.h>\n#endif\n{use}\n",
+        "a.cu": '#include "a.cuh"\n__global__ void k() {}\n',
+    }
+    port(make_tree(tmp_path / "src", tree), tmp_path / "out")
+    assert (wanted in (tmp_path / "out" / "a.cuh").read_text()) != taken
+
+
 def test_a_source_for_nvcc_with_much_of_hip_in_a_branch(tmp_path: Path) -> None:
     """The branch is a switch of the project's; a `.cu` file is CUDA's, however little of CUDA's names it has."""
     tree = {

@@ -64,3 +64,23 @@ def test_what_follows_an_opcode_at_once(statement: str, between: str) -> None:
     done = port(SourceFile("a.cu", f"{head}{body}}}\n".encode()), execution.context("preserve"), "a.cu")
     assert [f.code for f in done.findings if f.code.startswith("P")] == ["P101"]
     assert b"asm" not in done.data
+
+
+@pytest.mark.parametrize(
+    ("types", "is_known"), [("s32.s8.s8.s32", True), ("s32.u4.s4.s32", True), ("f32.f16.f16.f32", False)]
+)
+def test_a_product_that_saturates_says_so_before_or_behind_its_types(types: str, is_known: bool) -> None:
+    """`ptxas` takes `.satfinite` at both places, of whole numbers."""
+    size, registers = ("m16n8k32", "r") if is_known else ("m16n8k16", "f")
+    a, b = ("%4, %5, %6, %7", "%8, %9") if types != "s32.u4.s4.s32" else ("%4, %5", "%6")
+    outputs = ", ".join(f'"+{registers}"(d[{place}])' for place in range(4))
+    inputs = ", ".join(f'"r"(a[{place}])' for place in range(a.count("%") + b.count("%")))
+    texts = set()
+    for opcode in (f"row.col.satfinite.{types}", f"row.col.{types}.satfinite"):
+        product = f"mma.sync.aligned.{size}.{opcode} {{%0, %1, %2, %3}}, {{{a}}}, {{{b}}}, {{%0, %1, %2, %3}};"
+        kind = "int" if is_known else "float"
+        text = f'__device__ void f({kind} *d, unsigned *a) {{ asm("{product}" : {outputs} : {inputs}); }}\n'
+        done = port(SourceFile("a.cu", text.encode()), execution.context("preserve"), "a.cu")
+        assert [f.code for f in done.findings if f.code.startswith("P")] == ["P101" if is_known else "P102"]
+        texts.add(done.data)
+    assert len(texts) == (1 if is_known else 2)

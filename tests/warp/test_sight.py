@@ -156,6 +156,30 @@ def test_one_thread_of_the_block_may_wait_in_a_header(tmp_path: Path, helper: st
     assert not _waits(tmp_path, text, {"a.cuh": f"#pragma once\n{WAITING[helper]}\n"})
 
 
+MEMBER = """#pragma once
+struct Meeting {
+  int *place;
+  __device__ void enter(int *p) { while (atomicCAS(p, 0, 1) != 0); }
+  __device__ void sync() { GUARD enter(place); __syncthreads(); }
+};
+struct Sum {
+  Meeting meeting;
+  int of;
+  __device__ int all(int v) { meeting.sync(); return v + of; }
+};
+"""
+
+
+@pytest.mark.parametrize(
+    ("guard", "found"),
+    [("if (threadIdx.x == 0)", []), ("if (of == 0)", ["k"]), ("if (threadIdx.x < 2)", ["k"]), ("", ["k"])],
+)
+def test_one_thread_of_the_block_may_wait_in_a_member_of_a_member(tmp_path: Path, guard: str, found: list[str]) -> None:
+    """`threadIdx` is the thread's in a member function as well, whatever the object."""
+    text = '#include "a.cuh"\n__global__ void k(int *x) { Sum sum{{x}, 1}; x[1] = sum.all(x[2]); }\n'
+    assert _waits(tmp_path, text, {"a.cuh": MEMBER.replace("GUARD", guard)}) == found
+
+
 LOCKSTEP = {
     "bound": ("constexpr int kHalf = 16;", "if (t < kHalf) { s[t] += s[t + 16]; s[t] += s[t + 8]; }"),
     "macro of a step": ("#define STEP(s, o) s[t] += s[t + (o)]", "if (t < 16) { STEP(s, 16); STEP(s, 8); }"),

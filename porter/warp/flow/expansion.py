@@ -313,7 +313,8 @@ class _Body:
         if callee.kind != "member":
             return bound
         bound["this"] = callee.kids[0]
-        known = {*bound, *function.template_parameters, *(v.text for d in function.declarations for v in d.kids)}
+        known = {*_OF_NOBODY, *bound, *function.template_parameters}
+        known.update(variable.text for declared in function.declarations for variable in declared.kids)
         for node in function.body.walk():
             called = node.kids[0] if node.kind == "call" else EMPTY
             if called.kind == "name":
@@ -338,6 +339,8 @@ def _coming_to(words: Mapping[str, set[str]], to: frozenset[str]) -> frozenset[s
     return frozenset(found)
 
 
+_OF_NOBODY = frozenset({"threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize"})
+"""Names that are no members, whatever the object."""
 _STATEMENTS = "statements"
 """What an expression says that stands for a macro of statements."""
 _OPEN = "open"

@@ -31,9 +31,14 @@ def signals_first(bodies: Bodies, around: Node, loop: Loop) -> bool:
 
 
 def _compared(condition: Node) -> Iterator[str]:
-    """The names of a condition's plain sides: `flag` of `ld(p) != flag`."""
+    """The names of a condition's plain sides: `flag` of `ld(p) != flag`, and of `!reached(ld(p), flag)`."""
     condition = unwrapped(condition)
-    for side in condition.kids if condition.kind == "binary" else ():
+    while condition.kind == "unary" and condition.text == "!":
+        condition = unwrapped(condition.kids[0])
+    sides = condition.kids if condition.kind == "binary" else ()
+    if condition.kind == "call" and any(unwrapped(side).kind == "call" for side in condition.arguments):
+        sides = condition.arguments
+    for side in sides:
         side = unwrapped(side)
         if side.kind == "name":
             yield side.text

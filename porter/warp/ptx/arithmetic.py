@@ -33,7 +33,7 @@ def _parts(operand: str, kind: str) -> tuple[list[str], int]:
     """The registers of a vector, from the lowest on, and how wide each is."""
     parts = [part.strip() for part in operand[1:-1].split(",")]
     bits = int(kind[-2:]) // len(parts) if kind != "pred" else 0
-    if len(parts) not in (2, 4) or bits < 16:
+    if len(parts) not in (2, 4) or bits < 8:
         raise Unknown(f"a vector of {len(parts)} parts")
     return parts, bits
 

@@ -13,6 +13,11 @@ _PTX = re.compile(
     r"(?:[a-z][a-z0-9]*(?:\.[a-zA-Z0-9_:]+)+|exit|ret|trap|brkpt|bra|call|pmevent|"
     r"\.(?:reg|pragma|local|shared|param|branchtargets|callprototype|calltargets).*)"
 )
+_RISC_V = re.compile(
+    r"f(?:mv|cvt|add|sub|mul|div|sqrt|sgnj[nx]?|min|max|eq|le|lt|class|n?madd|n?msub)\..*|amo\w+\.[wd].*|(?:lr|sc)\.[wd].*"
+    r"|v\w+\.(?:[vm]|[vw][vxif]m?|vs|x\.s|s\.x|f\.s|s\.f)"
+)
+"""Instructions of that processor have dots as PTX's have."""
 _PART_OF_PTX = re.compile(
     r'"(?:[^"\n]*[\s;{}])?(?:ldu?|st|mov|cvta?|setp?|selp|addc?|subc?|mul|madc?|fma|shfl|vote|bar|atom|red|and|or|xor|not|shl|'
     r'shr|shf|bfe|bfi|bfind|prmt|popc|lop3|dp[24]a|tex|prefetchu?|membar|fence|mma|cp|isspacep)\.(?![^"\n]*:)'
@@ -84,7 +89,7 @@ def is_foreign(unit: Unit, assembly: Assembly) -> bool:
     found = opcodes(template)
     if not found or all(_AMD.fullmatch(opcode) for opcode in found):
         return True
-    return not any(_PTX.fullmatch(opcode) for opcode in found)
+    return not any(_PTX.fullmatch(opcode) and not _RISC_V.fullmatch(opcode) for opcode in found)
 
 
 def advice(reason: str, found: tuple[str, ...]) -> str:

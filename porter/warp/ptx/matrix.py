@@ -27,7 +27,10 @@ _MIXED = {"s8": ("s8", "u8"), "s4": ("s4", "u4"), "fp8": ("e4m3", "e5m2")}
 _REGISTERS = {"f32": "f32", "f16": "b32", "s32": "s32", "f64": "f64"}
 
 
-@on(r"mma\.sync\.aligned\.m(\d{1,4})n(\d{1,4})k(\d{1,4})\.row\.col(\.satfinite)?\.(\w+)\.(\w+)\.(\w+)\.(\w+)")
+@on(
+    r"mma\.sync\.aligned\.m(\d{1,4})n(\d{1,4})k(\d{1,4})\.row\.col(\.satfinite)?"
+    r"\.(\w+)\.(\w+)\.(\w+)\.(\w+)(\.satfinite)?"  # ptxas takes it at the end, too, where CUTLASS writes it
+)
 def _mma(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str:
     need(operands, 4, match[0])
     m, n, k = (int(match[place]) for place in (1, 2, 3))
@@ -36,7 +39,8 @@ def _mma(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str
     known = (m, n, k) in _SHAPES.get(family, ()) and result == accumulator
     if not known or result not in _RESULTS.get(family, ("f32",)) or b not in _MIXED.get(family, (a,)):
         raise Unknown(match[0])
-    if match[4] and result != "s32":
+    saturates = bool(match[4] or match[9])
+    if saturates and result != "s32":
         raise Unknown(match[0])
     kind = a if a == b else a + b
     register = "f64" if family == "f64" else "b32"
@@ -48,7 +52,7 @@ def _mma(writer: Writer, match: re.Match[str], operands: tuple[str, ...]) -> str
         *(writer.value(item, register) for item in _vector(operands[2], words_b, match[0])),
         *(writer.value(item, _REGISTERS[result]) for item in _vector(operands[3], results, match[0])),
     ]
-    name = f"mma_{result}{'_satfinite' if match[4] else ''}"
+    name = f"mma_{result}{'_satfinite' if saturates else ''}"
     argument = "" if family == "f64" else f"<porter::ptx::{kind}>"
     writer.notes.append(_NOTE)
     return _assigned(writer, f"{name}{argument}({', '.join(arguments)})", targets, _REGISTERS[result])

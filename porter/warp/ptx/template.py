@@ -10,6 +10,8 @@ CARRY = "porter_carry"
 _CARRIES = re.compile(r"(add|sub|mad|madc|addc|subc)(?:\.(?:lo|hi))?(\.cc)?\.[us](?:32|64)")
 _OPCODE = re.compile(r"(?:[^\s\x01\[%]|%(?![\d\[]))*")
 """Up to a blank, or to what begins an operand: `"mma.sync.f32" "{%0, %1}, ..."` has none between."""
+_DECLARES = re.compile(r"^\.reg\.(?=\w)")
+"""`.reg.u32 a;` means `.reg .u32 a;`."""
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
@@ -87,6 +89,7 @@ def _instruction(line: str) -> Instruction:
     if line.startswith("@"):
         guard, _, line = line[1:].partition(" ")
         line = line.strip()
+    line = _DECLARES.sub(".reg .", line)
     opcode = _OPCODE.match(line)
     end = opcode.end() if opcode else 0
     return Instruction(guard, line[:end], _operand_list(line[end:]))
