@@ -25,7 +25,7 @@ def main(argv: list[str]) -> int:
             hipify(str(folder), output_directory=str(folder), show_progress=False, is_pytorch_extension=True)
         except (OSError, ValueError) as error:
             print(f"failed {folder.name}: {error}")
-    print(f"hipify {time.perf_counter() - wall:.3f} {time.process_time() - cpu:.3f}")
+    print(f"hipify {time.perf_counter() - wall:.6f} {time.process_time() - cpu:.6f}")
     return 0
 
 
