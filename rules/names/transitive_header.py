@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from porter.cpp.syntax import Tokens
 from porter.engine.rule import Effort, Finding, Rule, Unit, clean, fixes
 
 _HEADERS = {
@@ -68,7 +69,8 @@ class TransitiveHeader(Rule):
 
     CUDA's library headers include the headers of half, bfloat16 and complex types: `cublas_v2.h` is enough to use
     `__nv_bfloat16`, and so is PyTorch's `ATen/cuda/CUDAContext.h`, which includes it. ROCm's library headers do not, so
-    the header of the type is included where a file uses it and has only such a library header.
+    the header of the type is included where a file uses it and has only such a library header, itself or by a header of
+    the project's own.
     """
 
     code = "A014"
@@ -106,12 +108,7 @@ class TransitiveHeader(Rule):
 
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per header, at the first use of a name it declares."""
-        missing = {
-            table
-            for name in unit.included
-            for table in _brought(name)
-            if not unit.included & {_HEADERS[table][0], *_HEADERS[table][1]}
-        }
+        missing = set(_missing(unit.included) | _missing_through_headers(unit))
         yield from _limits(self, unit)
         yield from _strings(self, unit)
         yield from _operators(self, unit)
@@ -127,6 +124,33 @@ class TransitiveHeader(Rule):
                 header = _HEADERS[row.library][0]
                 message = f"{name} came with another CUDA header; <{header}> is included"
                 yield self.finding(unit, unit.span(index), message, Effort.NONE, includes=(f"<{header}>",))
+
+
+def _missing(included: frozenset[str]) -> frozenset[str]:
+    """The tables whose header came with one of these, and is not among them itself."""
+    brought = frozenset().union(*map(_brought, included))
+    return frozenset(table for table in brought if included.isdisjoint({_HEADERS[table][0], *_HEADERS[table][1]}))
+
+
+def _missing_through_headers(unit: Unit) -> frozenset[str]:
+    """Those of them that came with the project's own headers, and that none of these names, so as to get its own."""
+    used = _named(unit, unit.tokens)
+    if not used or not unit.program.headers:
+        return frozenset()
+    headers = list(unit.program.all_tokens)[1:]
+    included = unit.included.union(*(_includes(tokens) for tokens in headers))
+    found = _missing(included) & used
+    return found.difference(*(_named(unit, tokens) for tokens in headers)) if found else found
+
+
+def _includes(tokens: Tokens) -> frozenset[str]:
+    return frozenset(include.name for include in tokens.includes)
+
+
+def _named(unit: Unit, tokens: Tokens) -> frozenset[str]:
+    """The tables of the types that a file names."""
+    rows = map(unit.names.get, unit.names.active.intersection(tokens.names))
+    return frozenset(row.library for row in rows if row is not None and row.library in _HEADERS)
 
 
 def _limits(rule: Rule, unit: Unit) -> Iterator[Finding]:

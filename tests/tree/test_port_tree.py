@@ -528,3 +528,23 @@ def test_a_header_behind_a_switch_of_the_projects_is_included_besides(tmp_path: 
     ported = (tmp_path / "out" / "a.hip").read_text()
     assert ported.startswith("#include <hip/hip_runtime.h>\n")
     assert (tmp_path / "again" / "a.hip").read_text() == ported
+
+
+@pytest.mark.parametrize(
+    ("header", "added"),
+    [
+        ("#include <cublas_v2.h>\n", True),
+        ('#include "inner.h"\n', True),
+        ("#include <cuda_runtime.h>\n", False),
+        ("#include <cublas_v2.h>\n#include <cuda_bf16.h>\n", False),
+        ("#include <cublas_v2.h>\ninline void f(__nv_bfloat16 *p) {}\n", False),  # it gets the type's header itself
+    ],
+)
+def test_a_type_that_came_through_a_header_of_the_project(tmp_path: Path, header: str, added: bool) -> None:
+    files = {
+        "own.h": header,
+        "inner.h": "#include <cublas_v2.h>\n",
+        "k.cu": '#include "own.h"\n__global__ void k(__nv_bfloat16 *p) { p[0] = p[1]; }\n',
+    }
+    port(make_tree(tmp_path / "src", files), tmp_path / "out")
+    assert ("#include <hip/hip_bf16.h>" in (tmp_path / "out" / "k.hip").read_text()) is added
