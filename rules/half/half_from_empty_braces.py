@@ -23,7 +23,8 @@ class HalfFromEmptyBraces(Rule):
     """Half value assigned from empty braces
 
     `x = {};` resets a half to zero in CUDA. HIP's half types can be assigned from several types that empty braces
-    could mean, which is ambiguous, so the type is written out.
+    could mean, which is ambiguous, so the type is written out. So it is where a template calls the type by an alias
+    (`using T2 = typename Pair<T>::type;`): for all others it means the same.
     """
 
     code = "H002"
@@ -34,6 +35,13 @@ class HalfFromEmptyBraces(Rule):
             "__device__ void f() { half2 a, b; a = {}; b = {}; }",
             "__device__ void f() { half2 a, b; a = half2{}; b = half2{}; }",
         ),
+        fixes(
+            "template <class T> __device__ void f(half h) { using T2 = typename Two<T>::type; T2 a; a = {}; }",
+            "template <class T> __device__ void f(half h) { using T2 = typename Two<T>::type; T2 a; a = T2{}; }",
+        ),
+        clean("template <class T> __device__ void f(half h) { using T2 = Two<int>; T2 a; a = {}; }"),
+        clean("template <class T> __device__ void f(half h) { using T2 = typename Two<T>::type; T2 *a; a = {}; }"),
+        clean("template <class T> __device__ void f() { using T2 = typename Two<T>::type; T2 a; a = {}; }"),
         clean("__device__ void f() { half2 a = {}; }"),
         clean("__device__ void f() { half2 a; float2 b; b = {}; s.a = {}; }"),
         clean("__device__ void f(half2 *a) { b = {}; half2 b; }"),
@@ -45,7 +53,7 @@ class HalfFromEmptyBraces(Rule):
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per assignment."""
         texts = unit.tokens.texts
-        declared = {place: type_ for type_ in _TYPES for place in self._declared(unit, type_)}
+        declared = {place: type_ for type_ in (*_TYPES, *_aliases(unit)) for place in self._declared(unit, type_)}
         for name in sorted({texts[place] for place in declared}):
             for index in unit.tokens.names[name]:
                 if texts[index + 1 : index + 5] != ["=", "{", "}", ";"] or texts[index - 1] in (".", "->"):
@@ -62,10 +70,18 @@ class HalfFromEmptyBraces(Rule):
     def _declared(unit: Unit, type_: str) -> Iterator[int]:
         """Tokens of the plain variables declared in lists such as `half2 a, b;`."""
         texts, kinds = unit.tokens.texts, unit.tokens.kinds
-        for index in unit.occurrences(type_) if type_ in unit.tokens.names else ():
+        for index in unit.occurrences(type_) if type_ in _TYPES else unit.tokens.names[type_]:
             place = index + 1
             while kinds[place] == "i" and texts[place + 1] in (",", ";", "=", ")"):
                 yield place
                 if texts[place + 1] != ",":
                     break
                 place += 2
+
+
+def _aliases(unit: Unit) -> Iterator[str]:
+    """What a template calls a type that hangs on its arguments."""
+    texts = unit.tokens.texts
+    for index in unit.tokens.names.get("using", ()):
+        if texts[index + 2 : index + 4] == ["=", "typename"]:
+            yield texts[index + 1]
