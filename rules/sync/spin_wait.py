@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 
-from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
+from porter.engine.rule import Edit, Effort, Example, Finding, Rule, Unit, clean, fixes, reports
 from porter.warp.bodies import bodies_in_sight, bodies_of
 from porter.warp.flow.divergence import Spread
 from porter.warp.flow.spin import Spin, Spins, Waits
@@ -28,6 +29,22 @@ _SIGNS = frozenset(
         "atomicOr",
     ]
 )
+_FLAGS = """\
+__device__ void tell(unsigned *p, unsigned v) {
+  asm volatile("st.release.gpu.u32 [%1], %0;" :: "r"(v), "l"(p));
+}
+__device__ unsigned ask(unsigned *p) {
+  unsigned v;
+  asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(v) : "l"(p));
+  return v;
+}
+__device__ bool reached(unsigned seen, unsigned wanted) { return int(seen - wanted) >= 0; }
+"""
+"""What the kernels of three examples set and ask flags with."""
+
+
+def _with_flags(kernel: str, *, effort: Effort = Effort.MANUAL) -> Example:
+    return reports(_FLAGS + inspect.cleandoc(kernel), effort=effort)
 
 
 class SpinWait(Rule):
@@ -277,17 +294,8 @@ class SpinWait(Rule):
             }
             """
         ),
-        reports(
+        _with_flags(
             """
-            __device__ void tell(unsigned *p, unsigned v) {
-              asm volatile("st.release.gpu.u32 [%1], %0;" :: "r"(v), "l"(p));
-            }
-            __device__ unsigned ask(unsigned *p) {
-              unsigned v;
-              asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(v) : "l"(p));
-              return v;
-            }
-            __device__ bool reached(unsigned seen, unsigned wanted) { return int(seen - wanted) >= 0; }
             __global__ void meet(unsigned **all, unsigned *own, int me, int n, unsigned flag) {
               if (threadIdx.x < n) {
                 tell(&all[threadIdx.x][me], flag);
@@ -298,34 +306,16 @@ class SpinWait(Rule):
             """,
             effort=Effort.REVIEW,
         ),
-        reports(
+        _with_flags(
             """
-            __device__ void tell(unsigned *p, unsigned v) {
-              asm volatile("st.release.gpu.u32 [%1], %0;" :: "r"(v), "l"(p));
-            }
-            __device__ unsigned ask(unsigned *p) {
-              unsigned v;
-              asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(v) : "l"(p));
-              return v;
-            }
-            __device__ bool reached(unsigned seen, unsigned wanted) { return int(seen - wanted) >= 0; }
             __global__ void chain(unsigned *flags, unsigned flag) {
               while (!reached(ask(&flags[threadIdx.x]), flag)) {}
               tell(&flags[threadIdx.x + 1], flag);
             }
             """
         ),
-        reports(
+        _with_flags(
             """
-            __device__ void tell(unsigned *p, unsigned v) {
-              asm volatile("st.release.gpu.u32 [%1], %0;" :: "r"(v), "l"(p));
-            }
-            __device__ unsigned ask(unsigned *p) {
-              unsigned v;
-              asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(v) : "l"(p));
-              return v;
-            }
-            __device__ bool reached(unsigned seen, unsigned wanted) { return int(seen - wanted) >= 0; }
             __global__ void odd(unsigned *flags, unsigned flag) {
               if (threadIdx.x & 1) {
                 tell(&flags[threadIdx.x], flag);
