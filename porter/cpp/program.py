@@ -47,7 +47,12 @@ class Program:
     def all_tokens(self) -> Iterator[Tokens]:
         """The tokens of the file and of each header."""
         yield self.tokens
-        yield from map(tokens_of, self.headers)
+        yield from self.header_tokens
+
+    @property
+    def header_tokens(self) -> Iterator[Tokens]:
+        """The tokens of each header."""
+        return map(tokens_of, self.headers)
 
     @cached_property
     def makes_kernels(self) -> bool:

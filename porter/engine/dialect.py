@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from porter.cpp.kept_tokens import fact_of
 from porter.cpp.lex import Tokens, lex
 from porter.engine.regions import EVERYWHERE, Region, regions_of
 from porter.engine.worlds import AMD, HIP_HEADERS, HOST, NONE, NVIDIA, PORT, PORT_DEVICE, WORLDS, is_own_switch
 from porter.model import Span
+from porter.source import SourceFile
 
 
 class Dialect(str, enum.Enum):
@@ -147,6 +149,11 @@ def read_dialects(path: str, tokens: Tokens, given: Dialect | None = None, defin
     if given is not None:
         return Dialects(given, regions)
     return Dialects(own_dialect(path, evidence(path, tokens, regions)), regions)
+
+
+def dialects_of(header: SourceFile) -> Dialects:
+    """The same of a header as it stands, found once for all units that include it."""
+    return fact_of(header, ("dialects", header.path), lambda tokens: read_dialects(header.path, tokens))
 
 
 HIP_EVIDENCE, CUDA_EVIDENCE, GUARDED, NVIDIAS, UNSEEN = "hip", "cuda", "amd-only ", "nvidia-only ", "never "

@@ -18,7 +18,7 @@ from porter.cpp.prescan import ATTRIBUTES, is_runtime_name
 from porter.cpp.program import Program
 from porter.cpp.scopes import find_scopes
 from porter.cpp.visible import stretch
-from porter.engine.dialect import Dialect, Dialects, read_dialects
+from porter.engine.dialect import Dialect, Dialects, dialects_of
 from porter.engine.semantics import Semantics
 from porter.engine.support import SupportTable
 from porter.model import Span
@@ -297,7 +297,6 @@ def _seen(header: SourceFile, name: str) -> frozenset[bool]:
 
 
 def _places_seen(header: SourceFile, tokens: Tokens, name: str) -> Iterator[bool]:
-    places = [index for index in tokens.names.get(name, ()) if declares(tokens, index)]
-    if places:
-        dialects = read_dialects(header.path, tokens)
-        yield from (dialects.at(tokens.starts[index]).compiled for index in places)
+    for index in tokens.names.get(name, ()):
+        if declares(tokens, index):
+            yield dialects_of(header).at(tokens.starts[index]).compiled

@@ -137,14 +137,13 @@ def _missing_through_headers(unit: Unit) -> frozenset[str]:
     used = _named(unit, unit.tokens)
     if not used or not unit.program.headers:
         return frozenset()
-    headers = list(unit.program.all_tokens)[1:]
-    included = unit.included.union(*(_includes(tokens) for tokens in headers))
-    found = _missing(included) & used
-    return found.difference(*(_named(unit, tokens) for tokens in headers)) if found else found
+    found = _missing(_included(unit)) & used
+    return found.difference(*(_named(unit, tokens) for tokens in unit.program.header_tokens)) if found else found
 
 
-def _includes(tokens: Tokens) -> frozenset[str]:
-    return frozenset(include.name for include in tokens.includes)
+def _included(unit: Unit) -> frozenset[str]:
+    """What the file and the project's headers include."""
+    return frozenset(include.name for tokens in unit.program.all_tokens for include in tokens.includes)
 
 
 def _named(unit: Unit, tokens: Tokens) -> frozenset[str]:
@@ -171,7 +170,7 @@ def _strings(rule: Rule, unit: Unit) -> Iterator[Finding]:
     texts = unit.tokens.texts
     for index in unit.tokens.names.get("std", ()):
         if texts[index + 1] == "::" and _STRING.fullmatch(texts[index + 2]):
-            included = {include.name for tokens in unit.program.all_tokens for include in tokens.includes}
+            included = _included(unit)
             if not any(name.startswith(_TEMPLATES) for name in included) or not included.isdisjoint(_STRING_HEADERS):
                 return
             message = f"std::{texts[index + 2]} came with CUB or Thrust; <cstring> is included"
@@ -184,7 +183,7 @@ def _operators(rule: Rule, unit: Unit) -> Iterator[Finding]:
     texts = unit.tokens.texts
     for index in unit.occurrences("cub"):
         if texts[index + 1] == "::" and texts[index + 2] in _OPERATORS:
-            included = {include.name for tokens in unit.program.all_tokens for include in tokens.includes}
+            included = _included(unit)
             if any(name.startswith("cub/") for name in included) and included.isdisjoint(_ALL_OF_CUB):
                 message = f"cub::{texts[index + 2]} came with a header of CUB; <{_OPERATORS_HEADER}> is included"
                 span = unit.span(index, index + 2)

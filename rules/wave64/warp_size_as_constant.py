@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from porter.cpp.syntax import Directive, Tokens, tokens_of
-from porter.engine.dialect import Dialects, read_dialects
+from porter.engine.dialect import Dialects, dialects_of
 from porter.engine.rule import Dialect, Effort, Finding, Rule, Settings, Unit, clean, reports
 from porter.names.table import version_key
 
@@ -199,8 +199,7 @@ def _macros(unit: Unit) -> Iterator[str]:
     yield from _defined(unit.tokens, unit.dialects)
     for header in unit.program.headers:
         if header.matches(_MACRO) and any(m[1] in unit.tokens.names for m in _MACRO.finditer(header.text)):
-            tokens = tokens_of(header)
-            yield from _defined(tokens, read_dialects(header.path, tokens))
+            yield from _defined(tokens_of(header), dialects_of(header))
 
 
 def _defined(tokens: Tokens, dialects: Dialects) -> frozenset[str]:

@@ -122,8 +122,8 @@ def _precompiled(flags: tuple[str, ...], headers: tuple[str, ...]) -> str | None
 
 
 def _copied(stubs: str) -> str | None:
-    """A copy of the stubs' precompiled header: what clang builds upon must keep its time, and users of a cache touch
-    what they use."""
+    """A copy of the stubs' precompiled header: what clang builds upon must keep its time, and another process may make
+    the stubs anew."""
     return _made(stubs, lambda target: bool(shutil.copyfile(stubs, target)))
 
 

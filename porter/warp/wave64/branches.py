@@ -11,7 +11,7 @@ from porter.cpp.constants import Constants, looks_like_warp_size, number
 from porter.cpp.kept_tokens import tokens_of
 from porter.cpp.nodes import Node, unwrapped
 from porter.cpp.statements import parse_expression
-from porter.engine.dialect import Dialects, read_dialects
+from porter.engine.dialect import Dialects, dialects_of
 from porter.engine.unit import Unit
 from porter.warp.bodies import bodies_of
 from porter.warp.collectives import Collective, argument, collective
@@ -80,10 +80,9 @@ def _files(unit: Unit, names: set[str]) -> Iterator[tuple[Constants, Dialects]]:
     for header in unit.program.headers:
         text = header.text
         if header.matches(_KNOWS_AMD) and any(name in text for name in names) and defined.search(text):
-            tokens = tokens_of(header)
-            dialects = read_dialects(header.path, tokens)
+            dialects = dialects_of(header)
             if dialects.has_hip:
-                yield Constants(tokens), dialects
+                yield Constants(tokens_of(header)), dialects
 
 
 def _sizes(constants: Constants, name: str) -> Iterator[tuple[int, bool]]:
