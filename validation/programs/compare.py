@@ -59,8 +59,7 @@ def run_both(
 
     def again(side: Side, checked: Options) -> ProgramRun:
         words, root = (command, original) if side is CUDA else (other, port)
-        run = run_program(words, replace(checked, side=side), root / program.folder, keep=True)
-        return run if program.output else replace(run, output=b"")
+        return _ran(program, words, replace(checked, side=side), root)
 
     return look_closer(found, program.tolerance, options, again)
 
@@ -96,10 +95,15 @@ def settle(
     return found
 
 
+def _ran(program: Program, command: Sequence[str], options: Options, root: Path) -> ProgramRun:
+    """One more run of a side, without what it printed where that is not compared."""
+    run = run_program(command, options, root / program.folder, keep=True)
+    return run if program.output else replace(run, output=b"")
+
+
 def _again(program: Program, first: ProgramRun, original: Path, options: Options) -> ProgramRun:
     """The original once more, with another schedule."""
-    run = run_program(first.command, replace(options, schedule=7, threads=1), original / program.folder, keep=True)
-    return run if program.output else replace(run, output=b"")
+    return _ran(program, first.command, replace(options, schedule=7, threads=1), original)
 
 
 def _by_the_clock(
@@ -124,10 +128,7 @@ def _as_large(
     program: Program, found: Compared, first: ProgramRun, second: ProgramRun, original: Path, options: Options
 ) -> Compared | None:
     """The two that agree once the original's GPU has as many multiprocessors as the port's."""
-    larger = replace(options, multiprocessors=HIP.multiprocessors)
-    again = run_program(first.command, larger, original / program.folder, keep=True)
-    if not program.output:
-        again = replace(again, output=b"")
+    again = _ran(program, first.command, replace(options, multiprocessors=HIP.multiprocessors), original)
     same = compare_runs(program.name, again, second, program.tolerance)
     if same.agreement is not Agreement.AGREE:
         return None
