@@ -86,7 +86,8 @@ RIGHT = [
     (
         "",
         "__shared__ float p[32]; if (threadIdx.x < 32) p[threadIdx.x] = 0; __syncthreads(); $SUM "
-        "if (lane == 0) p[warp] = v; __syncthreads(); if (warp == 0) { v = p[lane]; $SUM if (lane == 0) out[0] = v; }",
+        "if (lane == 0) p[warp] = v; __syncthreads(); "
+        "if (warp == 0) { v = p[lane]; $SUM if (lane == 0) out[blockIdx.x] = v; }",
     ),
     (
         "",
