@@ -35,7 +35,7 @@ def programs_touched(touched: Touched) -> Proof:
         return Proof("programs", Step.PASSED, f"no program of {len(programs):,} is about what changed")
     with tempfile.TemporaryDirectory(prefix="porter-programs-") as work:
         original, port = both_sides(touched.source, Path(work))
-        subjects = [_subject(compare_one(program, original, port, Options())) for program in chosen]
+        subjects = [_subject(compare_one(program, touched.source, original, port, Options())) for program in chosen]
     return Proof("programs", step_of(subjects, _COULD_NOT), counted(subjects, "program", "agree"), tuple(subjects))
 
 

@@ -13,7 +13,7 @@ from porter.validation.programs.compare import port_tree
 from porter.validation.programs.compilers import folder
 from porter.validation.programs.sides import CUDA, HIP, SIDES, Side
 from porter.validation.toolchain.cuda_headers import fetched_for_cuda
-from porter.validation.toolchain.headers import find_headers
+from porter.validation.toolchain.headers import ONE_GENERATOR, find_headers
 from porter.validation.toolchain.nvcc import find_nvcc
 from porter.validation.toolchain.result import Missing
 
@@ -32,6 +32,10 @@ _LINKED = {
 """What a program is linked to beside the runtime."""
 
 _PIC = {"cuda": ("-Xcompiler", "-fPIC"), "hip": ("-fPIC",)}
+
+
+_ONE_GENERATOR = frozenset({"drawn"})
+"""Programs whose device code draws the same random numbers on both sides."""
 
 
 @functools.cache
@@ -61,16 +65,13 @@ def _made(side: Side, name: str) -> Path | str:
         shutil.copy(HERE / f"{name}.cu", original)
         if part == "port":
             port_tree(original, work / place / "port")
-        done = build(side, work / place / part, steps, 300)
+        done = build(side, work / place / part, steps, 300, one_generator=name in _ONE_GENERATOR)
         assert not isinstance(done, Missing), done.reason
         assert done.failed is None, done.said
 
-    return (
-        folder_made_by(fill, place, *(word for one in steps for word in one), (HERE / f"{name}.cu").read_text())
-        / place
-        / part
-        / name
-    )
+    read = [HERE / f"{name}.cu", *(sorted(ONE_GENERATOR.rglob("*.h")) if name in _ONE_GENERATOR else ())]
+    key = (place, *(word for one in steps for word in one), *(path.read_text() for path in read))
+    return folder_made_by(fill, *key) / place / part / name
 
 
 def _program(side: Side, name: str) -> Path:
@@ -126,6 +127,15 @@ def libraries(request: pytest.FixtureRequest) -> Path:
     if missing is not None:
         pytest.skip(missing)
     return _program(SIDES[request.param], "libraries")
+
+
+@pytest.fixture
+def drawn() -> tuple[Path, Path]:
+    """drawn.cu, and its port."""
+    missing = _lacks_headers("curand.h")
+    if missing is not None:
+        pytest.skip(missing)
+    return _program(CUDA, "drawn"), _program(HIP, "drawn")
 
 
 @pytest.fixture(params=["cuda", "hip"])

@@ -14,7 +14,6 @@ from porter.validation.programs.compare import compare_project, port_tree, run_b
 from porter.validation.programs.launch import Options
 from porter.validation.programs.outcome import Account, ProgramRun, Verdict
 from porter.validation.programs.output import Tolerance
-from porter.validation.programs.random_numbers import seeding
 from porter.validation.programs.recipes import Program
 from porter.validation.toolchain.headers import find_headers
 from porter.validation.toolchain.result import Missing
@@ -220,30 +219,12 @@ def test_numbers_that_are_the_same_by_chance(
     assert found.agreement is agreement
 
 
-def test_other_random_numbers(tmp_path: Path) -> None:
-    """Only kernels that were launched, and seed for themselves."""
-    source = tmp_path / "source"
-    source.mkdir()
-    (source / "a.cu").write_text(
-        "#include <curand_kernel.h>\n"
-        "namespace space { template <class T> __global__ void seed(curandState *s) { curand_init(7, 0, 0, s); } }\n"
-        "__global__ void draw(curandState *s, float *to) { *to = curand_uniform(s); }\n"
-        "void go(curandState *s, float *to) { space::seed<int><<<1, 1>>>(s); draw<<<1, 1>>>(s, to); }\n"
-    )
-    port_tree(source, tmp_path / "port")
-    kernels = ["draw(curandStateXORWOW*, float*)", "void space::seed<int>(curandStateXORWOW*)"]
-    found = seeding(tmp_path / "port", kernels)
-    assert found == ("seed (a.cu:2) seeds random numbers, and rocRAND's are not cuRAND's for the same seed (A003)")
-    assert seeding(tmp_path / "port", kernels[:1]) is None
-    assert seeding(tmp_path, kernels) is None
-
-
 def test_each_is_told_as_it_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "porter.toml").write_text('[[program]]\nname = "a"\nrun = "a"\n[[program]]\nname = "b"\nrun = "b"\n')
     told: list[str] = []
 
-    def one(program: Program, original: Path, port: Path, options: Options) -> Compared:
-        del original, port, options
+    def one(program: Program, source: Path, original: Path, port: Path, options: Options) -> Compared:
+        del source, original, port, options
         assert told == {"a": [], "b": ["a"]}[program.name]
         return Compared(program.name, Agreement.AGREE, "")
 

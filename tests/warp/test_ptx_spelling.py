@@ -9,6 +9,7 @@ import pytest
 
 from porter.engine.file import port
 from porter.source import SourceFile
+from porter.warp.ptx.order import in_order
 from porter.warp.ptx.template import instructions
 from tests.ptx.cases_convert import convert_cases
 from tests.ptx.cases_float import float_cases
@@ -84,3 +85,43 @@ def test_a_product_that_saturates_says_so_before_or_behind_its_types(types: str,
         assert [f.code for f in done.findings if f.code.startswith("P")] == ["P101" if is_known else "P102"]
         texts.add(done.data)
     assert len(texts) == (1 if is_known else 2)
+
+
+@pytest.mark.parametrize(
+    ("opcode", "other"),
+    [
+        ("add.ftz.f32", "add.f32.ftz"),
+        ("fma.rn.f32", "fma.f32.rn"),
+        ("add.rn.ftz.sat.f32", "add.sat.f32.ftz.rn"),
+        ("lg2.approx.ftz.f32", "lg2.approx.f32.ftz"),
+        ("cvt.rn.ftz.f32.f64", "cvt.rn.f32.f64.ftz"),
+        ("shfl.sync.bfly.b32", "shfl.bfly.sync.b32"),
+        ("vote.sync.ballot.b32", "vote.sync.b32.ballot"),
+        ("fence.acq_rel.gpu", "fence.gpu.acq_rel"),
+        ("mad.lo.cc.u32", "mad.cc.u32.lo"),
+        ("atom.global.add.u32", "atom.u32.add.global"),
+    ],
+)
+def test_modifiers_in_another_order(opcode: str, other: str) -> None:
+    """`ptxas` minds the order of types alone."""
+    assert in_order(other) == in_order(opcode) == opcode
+
+
+@pytest.mark.parametrize(
+    "opcode",
+    [
+        "cvt.rn.f64.f32",
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32",
+        "mma.sync.aligned.m16n8k16.col.row.f32.f16.f16.f32",
+        "vset.s32.u32.lt.unheard",
+        "bar",
+    ],
+)
+def test_an_order_that_means_something(opcode: str) -> None:
+    assert in_order(opcode) == opcode
+
+
+def test_every_instruction_that_has_a_test_is_in_the_manual_s_order() -> None:
+    opcodes = {i.opcode for text in TEXTS for i in instructions(text)}
+    assert len(opcodes) > 400
+    assert [opcode for opcode in opcodes if in_order(opcode) != opcode] == []

@@ -43,12 +43,14 @@ class Built:
         return first[:300]
 
 
-def build(side: Side, folder: Path, steps: Sequence[Sequence[str]], seconds: float) -> Built | Missing:
-    """Run the steps in the folder."""
+def build(
+    side: Side, folder: Path, steps: Sequence[Sequence[str]], seconds: float, *, one_generator: bool = False
+) -> Built | Missing:
+    """Run the steps in the folder. `one_generator`: random numbers of device code are the same on both sides."""
     compiler = find_host_compiler()
     if isinstance(compiler, Missing):
         return compiler
-    tools = compiler_folder(side, compiler)
+    tools = compiler_folder(side, compiler, one_generator=one_generator)
     if isinstance(tools, Missing):
         return tools
     environment = {

@@ -189,10 +189,12 @@ def _file_difference(
     return (None if found is None else str(found)), str(without)
 
 
-def built(name: str, side: Side, folder: Path, steps: Sequence[Sequence[str]]) -> Compared | None:
+def built(
+    name: str, side: Side, folder: Path, steps: Sequence[Sequence[str]], *, one_generator: bool = False
+) -> Compared | None:
     """None when the build went well."""
     which = "original" if side is CUDA else "port"
-    done = build(side, folder, steps, _BUILD_SECONDS)
+    done = build(side, folder, steps, _BUILD_SECONDS, one_generator=one_generator)
     if isinstance(done, Missing):
         return Compared(name, Agreement.NOT_RUN, f"{which}: {done.reason}", which)
     if done.failed is not None:
@@ -214,7 +216,7 @@ def compare_project(
     with tempfile.TemporaryDirectory(prefix="porter-programs-") as work:
         original, port = both_sides(source, Path(work))
         for program in chosen:
-            found.append(compare_one(program, original, port, options))
+            found.append(compare_one(program, source, original, port, options))
             tell(found[-1])
     return ComparedProject(tuple(found))
 
@@ -247,15 +249,36 @@ def port_tree(original: Path, port: Path) -> None:
     port_to(Request(original, for_headers(load_choices(original)), 1), port)
 
 
-def compare_one(program: Program, original: Path, port: Path, options: Options) -> Compared:
-    """One program, built and run on both sides."""
-    steps = ((CUDA, original, program.build), (HIP, port, program.build_port or program.build))
-    for side, folder, commands in steps:
-        failed = built(program.name, side, folder / program.folder, commands)
-        if failed is not None:
-            return failed
+def compare_one(program: Program, source: Path, original: Path, port: Path, options: Options) -> Compared:
+    """One program of a project, built and run on both sides; `original` and `port` are what `both_sides` made of it."""
+    failed = _both_built(program, original, port)
+    if failed is not None:
+        return failed
     found = run_both(program, original, port, options)
     if found.agreement is not Agreement.DIFFER or found.original is None:
         return found
     why = seeding(port, (kernel.name for kernel in found.original.account.kernels))
-    return found if why is None else replace(found, reason=f"{found.reason}; {why}")
+    return found if why is None else _with_one_generator(program, source, options, found, why)
+
+
+def _both_built(program: Program, original: Path, port: Path, *, one_generator: bool = False) -> Compared | None:
+    """None when both builds went well."""
+    steps = ((CUDA, original, program.build), (HIP, port, program.build_port or program.build))
+    for side, folder, commands in steps:
+        failed = built(program.name, side, folder / program.folder, commands, one_generator=one_generator)
+        if failed is not None:
+            return failed
+    return None
+
+
+def _with_one_generator(program: Program, source: Path, options: Options, found: Compared, why: str) -> Compared:
+    """Both sides built anew, with device code that draws the same random numbers on both: where they agree then, the
+    vendors' generators are all that makes them differ."""
+    with tempfile.TemporaryDirectory(prefix="porter-programs-") as work:
+        original, port = both_sides(source, Path(work))
+        same = _both_built(program, original, port, one_generator=True) or run_both(program, original, port, options)
+    own = found.reason.partition("; memory differs first")[0]
+    if same.agreement in (Agreement.AGREE, Agreement.DIFFER):
+        reason = f"with one generator of random numbers on both sides; with each one's own {own}; {why}"
+        return replace(same, reason="; ".join(part for part in (same.reason, reason) if part))
+    return replace(found, reason=f"{found.reason}; {why}; with one generator on both sides {same.reason}")

@@ -15,7 +15,7 @@ from porter.validation.programs.libraries import folder as stand_in_folder
 from porter.validation.programs.sides import CUDA, HIP, Side
 from porter.validation.toolchain.clang import find_clang, prelude
 from porter.validation.toolchain.cuda_headers import fetched_for_cuda
-from porter.validation.toolchain.headers import find_headers, include_options, version_of
+from porter.validation.toolchain.headers import ONE_GENERATOR, find_headers, include_options, version_of
 from porter.validation.toolchain.nvcc import find_nvcc
 from porter.validation.toolchain.programs import Program, find
 from porter.validation.toolchain.result import Missing
@@ -31,9 +31,11 @@ _OMP = '#define __malloc__(...)\n#include "{}"\n#undef __malloc__\n'
 """gcc's omp.h, from 12 on with an attribute that clang does not take: `__malloc__ (omp_free)`."""
 
 
-def folder(side: Side, compiler: HostCompiler) -> Path | Missing:
-    """The folder for one side, or what is missing."""
-    settings = _hip(compiler) if side is HIP else _cuda(compiler)
+def folder(side: Side, compiler: HostCompiler, *, one_generator: bool = False) -> Path | Missing:
+    """The folder for one side, or what is missing. `one_generator`: device code draws its random numbers from a
+    generator that both sides share, in place of cuRAND's and rocRAND's."""
+    first = [f"-I{ONE_GENERATOR}"] if one_generator else []
+    settings = _hip(compiler, first) if side is HIP else _cuda(compiler, first)
     if isinstance(settings, Missing):
         return settings
     name = "hipcc" if side is HIP else "nvcc"
@@ -82,7 +84,7 @@ def _of_major(major: str, versions: Sequence[tuple[str, str]]) -> str:
     return next((version for version, _ in versions if version.partition(".")[0] == major), versions[-1][0])
 
 
-def _hip(compiler: HostCompiler) -> dict[str, object] | Missing:
+def _hip(compiler: HostCompiler, first: list[str]) -> dict[str, object] | Missing:
     clang = find_clang("gfx942")
     if isinstance(clang, Missing):
         return Missing(clang.reason)
@@ -93,7 +95,7 @@ def _hip(compiler: HostCompiler) -> dict[str, object] | Missing:
     library = build(HIP, compiler, version)
     if isinstance(library, Missing):
         return library
-    options = ["--offload-arch=gfx942", f"--rocm-device-lib-path={clang.bitcode}", "-mcode-object-version=5"]
+    options = [*first, "--offload-arch=gfx942", f"--rocm-device-lib-path={clang.bitcode}", "-mcode-object-version=5"]
     options += ["-D__HIP_PLATFORM_AMD__", "-w", "-gline-tables-only"]  # without -std: a command may have C files
     if _is_plain_bfloat16(clang.headers):
         options += ["-isystem", str(_HERE / "older")]
@@ -122,7 +124,7 @@ def _is_plain_bfloat16(headers: Path) -> bool:
     return header.is_file() and "operator float" not in header.read_text("utf-8", "replace")
 
 
-def _cuda(compiler: HostCompiler) -> dict[str, object] | Missing:
+def _cuda(compiler: HostCompiler, first: list[str]) -> dict[str, object] | Missing:
     nvcc = find_nvcc()
     if isinstance(nvcc, Missing):
         return Missing(nvcc.reason)
@@ -130,7 +132,7 @@ def _cuda(compiler: HostCompiler) -> dict[str, object] | Missing:
     library = build(CUDA, compiler, version)  # programs are linked to what they will run with
     if isinstance(library, Missing):
         return library
-    options = ["-lineinfo", *(f"-I{path}" for path in nvcc.include_dirs), f"-L{library}"]
+    options = [*first, "-lineinfo", *(f"-I{path}" for path in nvcc.include_dirs), f"-L{library}"]
     options += [f"-L{path}" for path in nvcc.library_dirs]
     options += [word for path in fetched_for_cuda() for word in ("-isystem", str(path))]
     return {"compiler": nvcc.path, "options": options, **_stand_ins(CUDA, compiler, version)}

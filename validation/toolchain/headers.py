@@ -17,6 +17,8 @@ from porter.settings import Choices, with_overrides
 from porter.system.needs import need
 
 _SYSTEM = Path("/usr/include")
+ONE_GENERATOR = Path(__file__).parent / "random"
+"""Headers with cuRAND's and hipRAND's names for device code, over one generator: both sides draw the same numbers."""
 GIVEN = "PORTER_ROCM_HEADERS"
 """The variable behind `--rocm-headers`: worker processes inherit it."""
 NEWER = (

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from porter.cpp.asm import Assembly, Operand
 from porter.engine.support import SupportRow
 from porter.model import Effort
+from porter.warp.ptx.order import in_order
 from porter.warp.ptx.template import Instruction, Unknown, carry_declaration, instructions
 
 TYPES = {
@@ -345,10 +346,11 @@ class Writer:
     # Instructions
 
     def _statement(self, opcode: str, operands: tuple[str, ...]) -> str:
-        for pattern, handler in TABLE:
-            match = pattern.fullmatch(opcode)
-            if match is not None:
-                return handler(self, match, operands)
+        for spelled in dict.fromkeys((opcode, in_order(opcode))):
+            for pattern, handler in TABLE:
+                match = pattern.fullmatch(spelled)
+                if match is not None:
+                    return handler(self, match, operands)
         raise Unknown(opcode)
 
     def assign(self, target: str, value: str, kind: str = "b32") -> str:

@@ -27,7 +27,7 @@ def do(payload: Mapping[str, Any]) -> Mapping[str, Any]:
         original, port = _sides(source)
     except (StopIteration, Unusable) as error:
         return {"unusable": str(error) or "there is no such program any more", "failed": True}
-    compared = compare_one(program, original, port, options)
+    compared = compare_one(program, source, original, port, options)
     return {"compared": plain(compared), "failed": compared.agreement is not Agreement.AGREE}
 
 

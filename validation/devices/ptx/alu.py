@@ -13,7 +13,7 @@ Rule = Callable[[Lane], None]
 
 def _either(for_integers: Rule, for_floats: Rule) -> Rule:
     def choose(op: Lane) -> None:
-        (for_floats if is_float(op.left[-1]) else for_integers)(op)
+        (for_floats if is_float(op.last_type()) else for_integers)(op)
 
     return choose
 

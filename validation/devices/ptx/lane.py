@@ -55,11 +55,18 @@ class Lane:
                 return name
         return default
 
-    def kind(self) -> str:
-        """Take the last modifier: the type."""
-        if not self.left or self.left[-1] not in WIDTHS:
+    def last_type(self) -> str:
+        """What follows it, as in `add.f32.ftz`, is no type."""
+        found = next((word for word in reversed(self.left) if word in WIDTHS), None)
+        if found is None:
             raise self.fail("no type")
-        return self.left.pop()
+        return found
+
+    def kind(self) -> str:
+        """Take the last type."""
+        found = self.last_type()
+        del self.left[len(self.left) - 1 - self.left[::-1].index(found)]
+        return found
 
     def finish(self) -> None:
         """Nothing may be left."""

@@ -12,6 +12,7 @@ WINDOW = 256
 """Instructions looked at together: enough to fuse, few enough to build quickly."""
 
 _DIRECTED = {"rz", "rm", "rp"}
+_FLOATS = {"f16", "f16x2", "bf16", "bf16x2", "f32", "f64"}
 
 
 @dataclass(frozen=True)
@@ -35,9 +36,9 @@ def is_slow(instruction: Instruction) -> bool:
     """True for what would keep a loop from becoming vector code."""
     modifiers = instruction.modifiers
     if instruction.base in ("div", "rem", "div_full"):
-        return not modifiers[-1].startswith("f") or bool(_DIRECTED & set(modifiers))
+        return bool(_DIRECTED & set(modifiers)) or not _FLOATS & set(modifiers)
     if instruction.base in ("add", "sub", "mul", "fma", "sqrt", "rcp"):
-        return bool(_DIRECTED & set(modifiers)) and (modifiers[-1] == "f64" or instruction.base in ("sqrt", "rcp"))
+        return bool(_DIRECTED & set(modifiers)) and ("f64" in modifiers or instruction.base in ("sqrt", "rcp"))
     if instruction.base == "cvt":
         return bool(_DIRECTED & set(modifiers)) and any(m in ("s64", "u64") for m in modifiers)
     return False
