@@ -176,6 +176,8 @@ class Case:
     """Whether races in shared and global memory are looked for."""
     initialised: bool = True
     """Whether the use of values that nothing wrote is looked for."""
+    one_generator: bool = False
+    """Whether random numbers of device code come from a generator that both sides share, in place of the vendors'."""
     observed: tuple[str, ...] = ()
     """What is compared beside the arrays: `printed`, and variables as `total: int32`."""
     port: Path | None = None

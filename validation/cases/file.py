@@ -56,7 +56,7 @@ _CASE = {
     *("triton", "warps", "stages"),
     *("name", "kernel", "arguments", "constants", "grid", "block", "shared", "cooperative", "symbols", "sweep"),
     *("reference", "tolerance", "seeds", "profiles", "deterministic", "races", "initialised", "bytes", "operations"),
-    "observed",
+    *("observed", "one_generator"),
     *(
         "not_run",
         "source",
@@ -261,6 +261,7 @@ class _Reader:
             deterministic=self._flag("deterministic", default=True),
             races=self._flag("races", default=True),
             initialised=self._flag("initialised", default=True),
+            one_generator=self._flag("one_generator", default=False),
             observed=self._observed(),
             is_object=is_object,
             triton=triton,

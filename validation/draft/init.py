@@ -25,7 +25,7 @@ from porter.validation.draft.configured import Configured, configured_headers
 from porter.validation.draft.constants import constants_of, observed
 from porter.validation.draft.definers import definer
 from porter.validation.draft.expression import Unknown, Value
-from porter.validation.draft.generators import draws, not_compared
+from porter.validation.draft.generators import draws, one_generator
 from porter.validation.draft.kernel import cancels, loop_bounds
 from porter.validation.draft.lines import Line
 from porter.validation.draft.python import python_string_units
@@ -421,7 +421,7 @@ class _Case:
         known = _reference(kernel, self.unit.path.parent)
         is_told = known.startswith("reference") or any(line.startswith("not_run") for line in lines)
         if draws(self.unit.reached(kernel)) and not is_told:
-            lines.append(not_compared())
+            lines.append(one_generator(self.unit.reached(kernel)))
         lines += self._options(self.unit.reached(kernel))
         if any(argument.adds for argument in arguments):
             lines.append("deterministic = false")

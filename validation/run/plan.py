@@ -17,6 +17,7 @@ from porter.validation.run.crew import Answer, Crew, Lost, Spare
 from porter.validation.run.porting import NotPorted, Port, existing_port, in_hip, port_of
 from porter.validation.run.task import Agreement, Checked, SideKey, SidePlan, Task
 from porter.validation.toolchain.elsewhere import is_given, standing
+from porter.validation.toolchain.headers import ONE_GENERATOR
 from porter.validation.toolchain.store import prune
 from porter.validation.verdict.outcome import (
     CaseResult,
@@ -241,7 +242,7 @@ def siblings(case: Case, kernels: Collection[str]) -> tuple[str, ...]:
 
 def unit_of(case: Case) -> tuple[object, ...]:
     """What tells apart what has to be compiled apart."""
-    options = case.include_dirs, case.defines, case.cuda_options, case.hip_options, case.assumed
+    options = case.include_dirs, case.defines, case.cuda_options, case.hip_options, case.assumed, case.one_generator
     string = case.string if case.string != ANY_STRING else (ANY_STRING, case.kernel)
     return case.source, string, case.port, case.root, options, case.reason_not_run("*")
 
@@ -295,6 +296,8 @@ def _program(case: Case, source: Path, language: str, also: tuple[str, ...]) -> 
     options = case.cuda_options if language == "cuda" else case.hip_options
     if language == "cuda" and case.string is not None:
         options = (*_AS_NVRTC, *options)
+    if case.one_generator:
+        options = (f"-I{ONE_GENERATOR}", *options)
     source = kernel_file(case, source)
     before = "".join(f"{line}\n" for line in case.assumed)
     return Program(source, case.kernel, language, case.include_dirs, case.defines, options, also, assumed=before)
