@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from pathlib import Path
 
 import jsonschema
@@ -335,7 +336,8 @@ def test_a_syntax_check_is_kept_until_something_that_it_read_changes(tmp_path: P
         return made.ok, made.reused
 
     assert [checked(), checked()] == [(False, False), (False, False)], "a header that is not there may come any time"
-    header.write_text("__device__ void called(int);\n")
+    never_seen = f"// {time.time_ns()}: what an earlier run kept does not count\n"
+    header.write_text(f"{never_seen}__device__ void called(int);\n")
     assert [checked(), checked()] == [(False, False), (False, True)]
     header.write_text("__device__ void called() {}\n")
     assert [checked(), checked()] == [(True, False), (True, True)]
