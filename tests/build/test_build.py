@@ -339,5 +339,5 @@ def test_a_syntax_check_is_kept_until_something_that_it_read_changes(tmp_path: P
     never_seen = f"// {time.time_ns()}: what an earlier run kept does not count\n"
     header.write_text(f"{never_seen}__device__ void called(int);\n")
     assert [checked(), checked()] == [(False, False), (False, True)]
-    header.write_text("__device__ void called() {}\n")
+    header.write_text(f"{never_seen}__device__ void called() {{}}\n")
     assert [checked(), checked()] == [(True, False), (True, True)]
