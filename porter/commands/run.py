@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -26,7 +27,8 @@ def run_command(
         bool, typer.Option("--compare", help="Build and run the programs of porter.toml on both sides, and compare.")
     ] = False,
     source: Annotated[
-        Path, typer.Option("--source", metavar="DIR", help="With --compare: the original project.")
+        Path,
+        typer.Option("--source", metavar="DIR", help="With --compare: the project; or as the argument."),
     ] = Path(),
     program: Annotated[
         list[str] | None, typer.Option("--program", metavar="NAME", help="With --compare: only this one. Repeatable.")
@@ -102,8 +104,7 @@ def run_command(
         if compare:
             if profile:
                 raise Unusable("--profile goes with a single program: porter run --profile -- ./program arguments")
-            if words:
-                raise Unusable("--compare takes its programs from porter.toml, not from the command line")
+            project = _project(words or (), source)
             from porter.validation.programs.compare import compare_project
             from porter.validation.programs.show_compared import (
                 compared_counts,
@@ -116,18 +117,19 @@ def run_command(
             told = where.is_plain and form is DataFormat.TEXT and output is None
             if where.is_plain:
                 tell = (lambda one: _said(compared_line(one))) if told else (lambda _: None)
-                report = compare_project(source, tuple(program or ()), options, tell)
+                report = compare_project(project, tuple(program or ()), options, tell)
             else:
                 from porter.project.progress import shown_tasks
                 from porter.validation.cluster.rows import compared
 
                 with shown_tasks("comparing") as tasks:
-                    report = compared(source, tuple(program or ()), options, replace(where, progress=tasks))
+                    report = compared(project, tuple(program or ()), options, replace(where, progress=tasks))
             whole = compared_counts if told else compared_text
             _write(dump(compared_json(report)) if form is DataFormat.JSON else whole(report), output)
             worse = next((one.name for one in report.programs if one.agreement.value != "agree"), None)
             if worse is not None and form is DataFormat.TEXT:
-                next_step("porter", "run", "--compare", "--program", worse, "--format", "json", why="all that was seen")
+                whole_command = ("porter", "run", "--compare", str(project), "--program", worse, "--format", "json")
+                next_step(*whole_command, why="all that was seen")
             return report.exit_code
         if careful:
             raise Unusable("--careful goes with --compare; a single program takes --races, --uninitialised, --delay 1")
@@ -142,6 +144,15 @@ def run_command(
         return done.exit_code
 
     raise typer.Exit(run())
+
+
+def _project(words: Sequence[str], source: Path) -> Path:
+    """What `--compare` looks at: a folder may stand where a single program's command does."""
+    if not words:
+        return source
+    if len(words) > 1 or source != Path() or not Path(words[0]).is_dir():
+        raise Unusable("--compare takes its programs from porter.toml: porter run --compare DIR --program NAME")
+    return Path(words[0])
 
 
 def _said(line: str) -> None:

@@ -10,14 +10,16 @@ from pathlib import Path
 import pytest
 from porter.validation.programs import compare
 from porter.validation.programs.agreement import Agreement, Compared, compare_runs
-from porter.validation.programs.compare import compare_project, port_tree, run_both, settle
+from porter.validation.programs.compare import ComparedProject, compare_project, port_tree, run_both, settle
 from porter.validation.programs.launch import Options
 from porter.validation.programs.outcome import Account, ProgramRun, Verdict
 from porter.validation.programs.output import Tolerance
 from porter.validation.programs.recipes import Program
 from porter.validation.toolchain.headers import find_headers
 from porter.validation.toolchain.result import Missing
+from typer.testing import CliRunner
 
+from porter.cli import app
 from tests.outside import require
 
 
@@ -446,3 +448,27 @@ def _compared(files: Mapping[str, str], folder: Path) -> Compared:
     assert found.agreement is Agreement.AGREE, found.reason
     assert found.port is not None and found.port.account.sides == ("hip",)
     return found
+
+
+@pytest.mark.parametrize("where", [("FOLDER",), ("--source", "FOLDER")])
+def test_the_project_may_stand_where_a_command_does(
+    where: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is proposed next names the project."""
+    asked: list[Path] = []
+
+    def compared(source: Path, *_: object) -> ComparedProject:
+        asked.append(source)
+        return ComparedProject((Compared("a b", Agreement.DIFFER, "output"),))
+
+    monkeypatch.setattr(compare, "compare_project", compared)
+    done = CliRunner().invoke(app, ["run", "--compare", *(str(tmp_path) if one == "FOLDER" else one for one in where)])
+    assert asked == [tmp_path] and done.exit_code == 1
+    assert f"porter run --compare {tmp_path} --program 'a b' --format json" in done.output
+
+
+@pytest.mark.parametrize("words", [("no-such-folder",), (".", "."), ("--source", "/", "."), ("--", "./main", "3")])
+def test_a_command_is_refused(words: tuple[str, ...]) -> None:
+    done = CliRunner().invoke(app, ["run", "--compare", *words])
+    assert done.exit_code == 2
+    assert "--compare takes its programs from porter.toml: porter run --compare DIR" in " ".join(done.output.split())
