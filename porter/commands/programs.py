@@ -75,7 +75,7 @@ def init_command(
             target = source / "porter.toml"
             new = _added(target, found)
             sys.stderr.write(f"porter: {len(new)} programs added to {target}\n")
-            next_step("porter", "run", "--compare", "--source", source, why="original and port, program by program")
+            next_step("porter", "run", "--compare", source, why="original and port, program by program")
         else:
             sys.stdout.write(as_toml(found))
         return DONE
