@@ -36,7 +36,7 @@ class PastedName(Rule):
     """
 
     code = "A017"
-    triggers = frozenset(_PREFIXES) | frozenset(_WARP_PREFIXES)
+    triggers = frozenset(_PREFIXES) | frozenset(_WARP_PREFIXES) | {"__"}
     examples = (
         fixes("#define CALL(f) check(cuda##f)", "#define CALL(f) check(hip##f)", effort=Effort.REVIEW),
         fixes(
@@ -54,6 +54,13 @@ class PastedName(Rule):
             "#define MERGE(op) v += porter::reduce_##op##_sync(~0u, v)",
             effort=Effort.REVIEW,
         ),
+        fixes(
+            "#define OP(f) __device__ int f(int v, int i) { return __##f##_sync(mask, v, i, Size); }",
+            "#define OP(f) __device__ int f(int v, int i) { return porter::f##_sync(mask, v, i, Size); }",
+            effort=Effort.REVIEW,
+        ),
+        clean("#define OP(f) void __##f##_sync(int);"),
+        clean("#define OP(f) __##f##_sync_all(0)"),
         clean("#define OWN(dir) __device__ double2 __shfl_##dir##_sync(unsigned m, double2 v, int d) { return v; }"),
         clean("#define SHFL(dir) my__shfl_##dir"),
         clean("#define NAME(f) my_cuda##f"),
@@ -70,19 +77,29 @@ class PastedName(Rule):
                 directive = tokens.directive_of(index)
                 if directive is None or directive.name != "define" or not _is_first_piece(unit, index):
                     continue
-                is_warp = name in _WARP_PREFIXES
-                if is_warp and tokens.texts[index - 1] not in _BEFORE_A_CALL and not _begins_text(unit, index):
+                piece = _PREFIXES.get(name) or _of_warps(unit, index)
+                if piece is None:
                     continue
-                piece = _WARP_PREFIXES[name] if is_warp else _PREFIXES[name]
-                message = f"{name}## becomes {piece}##: the names that the macro makes were not looked at"
-                edits = (Edit(*unit.span(index), piece),)
-                headers = ("porter/warp32.hpp",) if is_warp else ()
+                pasted = "" if name == "__" else "##"
+                message = f"{name}## becomes {piece}{pasted}: the names that the macro makes were not looked at"
+                edits = (Edit(*unit.span(index, index + (name == "__")), piece),)
+                headers = () if name in _PREFIXES else ("porter/warp32.hpp",)
                 yield self.finding(unit, unit.span(index), message, Effort.REVIEW, edits, headers)
 
 
 def _is_first_piece(unit: Unit, index: int) -> bool:
     texts = unit.tokens.texts
     return texts[index + 1] == "##" and texts[index - 1] != "##"
+
+
+def _of_warps(unit: Unit, index: int) -> str | None:
+    """The piece of a warp function that is called; none of one that the project declares."""
+    texts = unit.tokens.texts
+    if texts[index - 1] not in _BEFORE_A_CALL and not _begins_text(unit, index):
+        return None
+    if texts[index] != "__":
+        return _WARP_PREFIXES[texts[index]]
+    return "porter::" if texts[index + 3 : index + 6] == ["##", "_sync", "("] else None
 
 
 def _begins_text(unit: Unit, index: int) -> bool:
