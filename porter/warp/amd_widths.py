@@ -13,6 +13,10 @@ from porter.engine.unit import Unit
 _LOGARITHM = re.compile(
     r"k?_?(?:log2?|lg)_?(?:of_?)?(?:warp|wave)\w*|(?:warp|wave)\w*_?(?:log2?|shift|bits)", re.IGNORECASE
 )
+_SHORT = re.compile(
+    r"k?_?(?:warp|wave(?:front)?|simd)(?:_?(?:width|lanes|len(?:gth)?|dim|threads))?|ws|wsz", re.IGNORECASE
+)
+"""Said of 64 on one side and 32 on the other, or of 64 for AMD, also names that could be anything mean the width."""
 _LANES = re.compile(r"k?_?(?:num_?)?(?:lanes|threads_?per_?(?:warp|wave)\w*)", re.IGNORECASE)
 _PARTS = ("warp", "wave", "lane")
 _PART = re.compile("|".join(_PARTS), re.IGNORECASE)
@@ -30,7 +34,27 @@ _TO_HEAD = 12
 def is_width(name: str) -> bool:
     """Whether a name says that it is how many lanes run together."""
     lower = name.lower()
-    return looks_like_warp_size(name) or ("wave" in lower and "size" in lower)
+    return looks_like_warp_size(name) or _SHORT.fullmatch(name) is not None or ("wave" in lower and "size" in lower)
+
+
+def is_shuffle_width(tokens: Tokens, name: str) -> bool:
+    """Whether a constant is the width of a shuffle somewhere in the file, whatever it is called."""
+    return any(_is_width_of_shuffle(tokens, index) for index in tokens.names.get(name, ()))
+
+
+def _is_width_of_shuffle(tokens: Tokens, index: int) -> bool:
+    texts, partner = tokens.texts, tokens.partner
+    if texts[index - 1] != "," or texts[index + 1] != ")":
+        return False
+    opening = partner.get(index + 1, 0)
+    called = texts[opening - 1]
+    if not called.startswith("__shfl"):
+        return False
+    commas, at = 0, opening + 1
+    while at < index:
+        commas += texts[at] == ","
+        at = max(partner.get(at, at), at) + 1
+    return commas == (3 if called.endswith("_sync") else 2)
 
 
 def widths_of_64(unit: Unit, constants: Constants) -> Iterator[tuple[str, int]]:

@@ -9,7 +9,15 @@ from itertools import pairwise
 from porter.cpp.syntax import EMPTY, Directive, Node, Tokens, parse_expression
 from porter.engine.rule import Dialect, Effort, Finding, Rule, Span, Unit, clean, reports
 from porter.warp.bodies import bodies_of
-from porter.warp.branch_constants import Choice, branch_around, chains, choices, is_width, widths_of_64
+from porter.warp.branch_constants import (
+    Choice,
+    branch_around,
+    chains,
+    choices,
+    is_shuffle_width,
+    is_width,
+    widths_of_64,
+)
 
 _DEVICE_ONLY = re.compile(
     r"__CUDA_ARCH__|PORTER_CUDA_ARCH|__HIP_DEVICE_COMPILE__|__gfx\w+|__GFX\w+|__AMDGCN\w*|__AMDGPU\w*"
@@ -232,7 +240,7 @@ class WarpSizeByArchitecture(Rule):
     def _message(self, unit: Unit, choice: Choice, condition: str) -> str:
         name = choice.name
         values = sorted({value for _, value in choice.values})
-        wide = set(values) >= _WIDTHS and is_width(name)
+        wide = set(values) >= _WIDTHS and (is_width(name) or is_shuffle_width(unit.tokens, name))
         is_seen = wide and not self._is_amds_own(unit, choice)
         if _DEVICE_ONLY.search(condition) and (is_seen or self._used_by_host(unit, choice)):
             listed = " or ".join(map(str, values))
