@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from porter.cpp.conditionals import CONTINUES, OPENS
 from porter.cpp.constants import WARP, Constants, looks_like_warp_size, number
 from porter.cpp.lex import IDENTIFIER, Directive, Tokens
 from porter.engine.unit import Unit
+from porter.warp.collectives import COLLECTIVES
 
 _LOGARITHM = re.compile(
     r"k?_?(?:log2?|lg)_?(?:of_?)?(?:warp|wave)\w*|(?:warp|wave)\w*_?(?:log2?|shift|bits)", re.IGNORECASE
@@ -27,6 +28,9 @@ _NVIDIA = re.compile(r"\w*(?:CUDA|NVIDIA)\w*", re.IGNORECASE)
 _ASKED = frozenset(
     {"warpSize", "__AMDGCN_WAVEFRONT_SIZE", "__AMDGCN_WAVEFRONT_SIZE__", "warp_size", "device_warp_size"}
 )
+_SOURCES = (".cu", ".cpp", ".cc", ".cxx")
+_GROUPS = frozenset({"cooperative_groups", "warpSize", "asm"})
+"""What else is ported to 32 lanes, or may be."""
 _NO_HEAD = frozenset({"if", "for", "while", "switch", "catch"})
 _TO_HEAD = 12
 
@@ -35,6 +39,22 @@ def is_width(name: str) -> bool:
     """Whether a name says that it is how many lanes run together."""
     lower = name.lower()
     return looks_like_warp_size(name) or _SHORT.fullmatch(name) is not None or ("wave" in lower and "size" in lower)
+
+
+def is_amds_throughout(unit: Unit) -> bool:
+    """Whether a source exchanges between lanes for AMD in its own branches alone: none is ported to 32, 64 is right."""
+    if not unit.source.path.endswith(_SOURCES):
+        return False
+    exchanges = list(_seen_by_64(unit, COLLECTIVES.keys()))
+    others = _seen_by_64(unit, _GROUPS)
+    return bool(exchanges) and all(map(unit.dialects.is_hip, (*exchanges, *others)))
+
+
+def _seen_by_64(unit: Unit, names: Iterable[str]) -> Iterator[int]:
+    """The offsets of names that AMD's compiler sees."""
+    tokens = unit.tokens
+    for name in names:
+        yield from filter(unit.dialects.is_seen_by_64, (tokens.starts[i] for i in tokens.names.get(name, ())))
 
 
 def is_shuffle_width(tokens: Tokens, name: str) -> bool:

@@ -503,10 +503,15 @@ def _said(spin: Spin) -> tuple[str, Effort]:
     if spin.waits in (Waits.FLAG, Waits.ASKED) and (
         spin.one_thread or (spin.waits is Waits.FLAG and spin.spread is Spread.BLOCK)
     ):
+        near = (
+            ""
+            if spin.one_thread
+            else "; where a warp of its own block sets the flag, the kernel hangs if both are in one wavefront"
+        )
         return (
             "this waits for another block: that block must be resident, which a normal launch does "
             "not promise on 304 compute units; launch cooperatively or draw block numbers from a counter, and "
-            "read the flag with acquire semantics [interblock-spin]"
+            f"read the flag with acquire semantics{near} [interblock-spin]"
         ), Effort.REVIEW
     if spin.waits is Waits.ASKED:
         return (
