@@ -67,6 +67,42 @@ class SpinWait(Rule):
     triggers = _SIGNS
     hazards = ("intrawarp-spinlock", "interblock-spin", "memory-model-relaxed-plain", "warp-id-roles-32")
     examples = (
+        clean("""
+            __global__ void meet(int *x) {
+              __shared__ int here;
+              if (threadIdx.x == 0) here = 0;
+              __syncthreads();
+              x[threadIdx.x] = threadIdx.x;
+              if (threadIdx.x % 32 == 0) atomicAdd(&here, 1);
+              while (*(volatile int *)&here < blockDim.x / 32) {}
+              x[threadIdx.x ^ 32] += 1;
+            }
+            """),
+        reports("""
+            __global__ void meet(int *x) {
+              __shared__ int here;
+              if (threadIdx.x == 0) here = 0;
+              __syncthreads();
+              if (threadIdx.x < 32) {
+                if (threadIdx.x == 0) atomicAdd(&here, 1);
+                while (*(volatile int *)&here < 2) {}
+              } else {
+                if (threadIdx.x == 32) atomicAdd(&here, 1);
+              }
+              x[threadIdx.x] += 1;
+            }
+            """),
+        reports("""
+            __global__ void turns(int *x) {
+              __shared__ int here;
+              if (threadIdx.x == 0) here = 0;
+              __syncthreads();
+              if (threadIdx.x == 0) atomicAdd(&here, 1);
+              while (*(volatile int *)&here < threadIdx.x / 32 + 1) {}
+              x[threadIdx.x] += 1;
+              if (threadIdx.x % 32 == 0) atomicAdd(&here, 1);
+            }
+            """),
         clean(
             """
             template <class P> __device__ int first(P fits, int n) {

@@ -18,7 +18,7 @@ from porter.warp.flow.assembled import FAR_LOAD
 from porter.warp.flow.expansion import RELEASES, Expansion
 from porter.warp.flow.polled_memory import PolledMemory
 from porter.warp.flow.possible_waits import PossibleWaits
-from porter.warp.flow.signalled import signals_first
+from porter.warp.flow.signalled import arrives_first, signals_first
 from porter.warp.flow.spread import UNIFORM, Spread
 from porter.warp.flow.waiting_loop import STEPS, Loop, leaps_back, parts_of
 from porter.warp.flow.walk import Flow
@@ -177,6 +177,8 @@ class Spins:
             waits, winner = self._waits(parts), EMPTY
             if waits is None:
                 waits, winner = self._taken_inside(parts)
+            if waits is Waits.SHARED_FLAG and arrives_first(self.expansion.body(self.function), parts):
+                continue
             if waits is not None:
                 one_thread, one_lane = any(map(self.alone.one_thread, guards)), any(map(self.alone.one_lane, guards))
                 first = waits is Waits.FLAG and signals_first(self.bodies, self.expansion.body(self.function), parts)
