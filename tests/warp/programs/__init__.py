@@ -1,4 +1,4 @@
-"""Programs that a 32-lane habit breaks, and near misses, written by someone who had not seen the rules."""
+"""Programs that a 32-lane habit breaks, and near misses, written by someone who did not know the rules."""
 
 from __future__ import annotations
 
