@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from porter.cpp.conditionals import CONTINUES, OPENS
 from porter.cpp.constants import WARP, Constants, looks_like_warp_size, number
 from porter.cpp.lex import IDENTIFIER, Directive, Tokens
 from porter.engine.unit import Unit
+from porter.warp.collectives import COLLECTIVES
 
 _LOGARITHM = re.compile(
     r"k?_?(?:log2?|lg)_?(?:of_?)?(?:warp|wave)\w*|(?:warp|wave)\w*_?(?:log2?|shift|bits)", re.IGNORECASE
 )
+_SHORT = re.compile(
+    r"k?_?(?:warp|wave(?:front)?|simd)(?:_?(?:width|lanes|len(?:gth)?|dim|threads))?|ws|wsz", re.IGNORECASE
+)
+"""Said of 64 on one side and 32 on the other, or of 64 for AMD, also names that could be anything mean the width."""
 _LANES = re.compile(r"k?_?(?:num_?)?(?:lanes|threads_?per_?(?:warp|wave)\w*)", re.IGNORECASE)
 _PARTS = ("warp", "wave", "lane")
 _PART = re.compile("|".join(_PARTS), re.IGNORECASE)
@@ -23,6 +28,9 @@ _NVIDIA = re.compile(r"\w*(?:CUDA|NVIDIA)\w*", re.IGNORECASE)
 _ASKED = frozenset(
     {"warpSize", "__AMDGCN_WAVEFRONT_SIZE", "__AMDGCN_WAVEFRONT_SIZE__", "warp_size", "device_warp_size"}
 )
+_SOURCES = (".cu", ".cpp", ".cc", ".cxx")
+_GROUPS = frozenset({"cooperative_groups", "warpSize", "asm"})
+"""What else is ported to 32 lanes, or may be."""
 _NO_HEAD = frozenset({"if", "for", "while", "switch", "catch"})
 _TO_HEAD = 12
 
@@ -30,7 +38,43 @@ _TO_HEAD = 12
 def is_width(name: str) -> bool:
     """Whether a name says that it is how many lanes run together."""
     lower = name.lower()
-    return looks_like_warp_size(name) or ("wave" in lower and "size" in lower)
+    return looks_like_warp_size(name) or _SHORT.fullmatch(name) is not None or ("wave" in lower and "size" in lower)
+
+
+def is_amds_throughout(unit: Unit) -> bool:
+    """Whether a source exchanges between lanes for AMD in its own branches alone: none is ported to 32, 64 is right."""
+    if not unit.source.path.endswith(_SOURCES):
+        return False
+    exchanges = list(_seen_by_64(unit, COLLECTIVES.keys()))
+    others = _seen_by_64(unit, _GROUPS)
+    return bool(exchanges) and all(map(unit.dialects.is_hip, (*exchanges, *others)))
+
+
+def _seen_by_64(unit: Unit, names: Iterable[str]) -> Iterator[int]:
+    """The offsets of names that AMD's compiler sees."""
+    tokens = unit.tokens
+    for name in names:
+        yield from filter(unit.dialects.is_seen_by_64, (tokens.starts[i] for i in tokens.names.get(name, ())))
+
+
+def is_shuffle_width(tokens: Tokens, name: str) -> bool:
+    """Whether a constant is the width of a shuffle somewhere in the file, whatever it is called."""
+    return any(_is_width_of_shuffle(tokens, index) for index in tokens.names.get(name, ()))
+
+
+def _is_width_of_shuffle(tokens: Tokens, index: int) -> bool:
+    texts, partner = tokens.texts, tokens.partner
+    if texts[index - 1] != "," or texts[index + 1] != ")":
+        return False
+    opening = partner.get(index + 1, 0)
+    called = texts[opening - 1]
+    if not called.startswith("__shfl"):
+        return False
+    commas, at = 0, opening + 1
+    while at < index:
+        commas += texts[at] == ","
+        at = max(partner.get(at, at), at) + 1
+    return commas == (3 if called.endswith("_sync") else 2)
 
 
 def widths_of_64(unit: Unit, constants: Constants) -> Iterator[tuple[str, int]]:

@@ -8,9 +8,19 @@ from dataclasses import dataclass
 from porter.cpp.conditionals import CONTINUES, OPENS
 from porter.cpp.constants import Constant, Constants
 from porter.cpp.lex import Directive, Tokens
-from porter.warp.amd_widths import branch_around, is_width, widths_of_64
+from porter.warp.amd_widths import branch_around, is_amds_throughout, is_shuffle_width, is_width, widths_of_64
 
-__all__ = ["Chain", "Choice", "branch_around", "chains", "choices", "is_width", "widths_of_64"]
+__all__ = [
+    "Chain",
+    "Choice",
+    "branch_around",
+    "chains",
+    "choices",
+    "is_amds_throughout",
+    "is_shuffle_width",
+    "is_width",
+    "widths_of_64",
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,69 @@ class SpinWait(Rule):
     triggers = _SIGNS
     hazards = ("intrawarp-spinlock", "interblock-spin", "memory-model-relaxed-plain", "warp-id-roles-32")
     examples = (
+        clean("""
+            __global__ void meet(int *x) {
+              __shared__ int here;
+              if (threadIdx.x == 0) here = 0;
+              __syncthreads();
+              x[threadIdx.x] = threadIdx.x;
+              if (threadIdx.x % 32 == 0) atomicAdd(&here, 1);
+              while (*(volatile int *)&here < blockDim.x / 32) {}
+              x[threadIdx.x ^ 32] += 1;
+            }
+            """),
+        reports("""
+            __global__ void meet(int *x) {
+              __shared__ int here;
+              if (threadIdx.x == 0) here = 0;
+              __syncthreads();
+              if (threadIdx.x < 32) {
+                if (threadIdx.x == 0) atomicAdd(&here, 1);
+                while (*(volatile int *)&here < 2) {}
+              } else {
+                if (threadIdx.x == 32) atomicAdd(&here, 1);
+              }
+              x[threadIdx.x] += 1;
+            }
+            """),
+        reports("""
+            __global__ void turns(int *x) {
+              __shared__ int here;
+              if (threadIdx.x == 0) here = 0;
+              __syncthreads();
+              if (threadIdx.x == 0) atomicAdd(&here, 1);
+              while (*(volatile int *)&here < threadIdx.x / 32 + 1) {}
+              x[threadIdx.x] += 1;
+              if (threadIdx.x % 32 == 0) atomicAdd(&here, 1);
+            }
+            """),
+        clean(
+            """
+            template <class P> __device__ int first(P fits, int n) {
+              int i = 0;
+              while (!fits(i)) ++i;
+              __threadfence();
+              return i;
+            }
+            """
+        ),
+        clean(
+            """
+            template <class N> __device__ int last(N next) {
+              int at = 0, seen;
+              do { seen = at; at = next(at); __threadfence(); } while (at != seen);
+              return at;
+            }
+            """
+        ),
+        reports(
+            """
+            template <class P> __device__ void wait_until(P over) {
+              while (!over()) __nanosleep(20);
+            }
+            """,
+            effort=Effort.REVIEW,
+        ),
         reports(
             """
             __global__ void add(int *lock, float *sum, float v) {
@@ -473,11 +536,24 @@ def _said(spin: Spin) -> tuple[str, Effort]:
             "same time, the memory must be fine-grained where it is another device's, and the flag be read with "
             "acquire semantics [interblock-spin]"
         ), Effort.REVIEW
-    if spin.waits is Waits.FLAG and (spin.one_thread or spin.spread is Spread.BLOCK):
+    if spin.waits in (Waits.FLAG, Waits.ASKED) and (
+        spin.one_thread or (spin.waits is Waits.FLAG and spin.spread is Spread.BLOCK)
+    ):
+        near = (
+            ""
+            if spin.one_thread
+            else "; where a warp of its own block sets the flag, the kernel hangs if both are in one wavefront"
+        )
         return (
             "this waits for another block: that block must be resident, which a normal launch does "
             "not promise on 304 compute units; launch cooperatively or draw block numbers from a counter, and "
-            "read the flag with acquire semantics [interblock-spin]"
+            f"read the flag with acquire semantics{near} [interblock-spin]"
+        ), Effort.REVIEW
+    if spin.waits is Waits.ASKED:
+        return (
+            "this waits until a functor of the caller says so: where a lane of the same wavefront, be it of the other "
+            "logical warp, must act before, the kernel hangs, for lanes make no progress of their own on gfx942 "
+            "[intrawarp-spinlock]"
         ), Effort.REVIEW
     if spin.waits is Waits.FAR_FLAG:
         return (

@@ -18,6 +18,8 @@ _CALCULATED = re.compile(r"(?:[-+]\s*\(?\s*(?:\w+\s*\)?\s*\(?\s*)?|=\s*)(?:[\w:.
 """What stands before a lane that something is calculated from, or kept in another variable."""
 _FURTHER = re.compile(r"(?:\.x)?[\s()]*(?:\+|[&%]\s*\w+\s*\)?\s*\+)")
 _BEFORE_A_LANE = 40
+_ONE_SHIFTED = re.compile(r"1[uU]?[lL]?[\s)]*<<[^;]*-\s*1")
+_EXCHANGE = re.compile(r"_sync\s*\(")
 _DEVICE = ("__device__", "__global__", "DEVICE", "KERNEL", "GLOBAL", "INLINE")
 """Without one of these no function is for the device; macros for them are named so."""
 _SHIFT = re.compile("<<|>>")
@@ -34,11 +36,11 @@ class ShiftByWarpSize(Rule):
     NVIDIA's hardware gives 0, AMD's takes the count modulo 32 and gives the value back: the first lane sees the bits of
     all lanes instead of none, and no leader is found or two are. The shift becomes `porter::shift_left` or
     `porter::shift_right`, which give what PTX gives, for every type. Rotations (`x << n | x >> (32 - n)`) do not depend
-    on it.
+    on it. `(1u << n) - 1` names the first n lanes where an exchange has it as its mask: all of them, where n is 32.
     """
 
     code = "W112"
-    text = f"{_AT_ONCE.pattern}|{_LANE.pattern}"
+    text = f"{_AT_ONCE.pattern}|{_LANE.pattern}|{_EXCHANGE.pattern}"
     hazards = ("mask-shift-one-int",)
     examples = (
         fixes(
@@ -69,6 +71,37 @@ class ShiftByWarpSize(Rule):
             "MY_DEVICE unsigned up_to(int lane) { return (1u << (lane + 1)) - 1; }",
             "MY_DEVICE unsigned up_to(int lane) { return (porter::shift_left(1u, lane + 1)) - 1; }",
         ),
+        clean(
+            """
+            __device__ int sum(int v, int n) {
+              unsigned m = n < 32 ? (1u << n) - 1 : 0xffffffff;
+              return __reduce_add_sync(m, v);
+            }
+            """
+        ),
+        clean("__device__ int any(int p, int n) { return __any_sync((1u << (n & 31)) - 1, p); }"),
+        clean("__device__ int low(int v, int n) { return __shfl_sync(~0u, v & ((1u << n) - 1), 0); }"),
+        clean("template <int N> __device__ int any(int p) { return __any_sync((1u << N) - 1, p); }"),
+        fixes(
+            """
+            __device__ int sum(int v, int n) {
+              int left = min(n, 32);
+              unsigned m = (1u << left) - 1;
+              return __reduce_add_sync(m, v);
+            }
+            """,
+            """
+            __device__ int sum(int v, int n) {
+              int left = min(n, 32);
+              unsigned m = (porter::shift_left(1u, left)) - 1;
+              return __reduce_add_sync(m, v);
+            }
+            """,
+        ),
+        fixes(
+            "__device__ int any(int p, int n) { return __any_sync((1u << n) - 1, p); }",
+            "__device__ int any(int p, int n) { return __any_sync((porter::shift_left(1u, n)) - 1, p); }",
+        ),
         reports(
             "__device__ void below(unsigned *m, int lane) { m[lane] >>= 32 - lane; }",
             effort=Effort.REVIEW,
@@ -87,9 +120,9 @@ class ShiftByWarpSize(Rule):
         text = unit.source.text
         if not any(mark in text for mark in _DEVICE):
             return False
-        return _AT_ONCE.search(text) is not None or (
-            _SHIFT.search(text) is not None and _is_calculated_from(text, 0, len(text))
-        )
+        if _AT_ONCE.search(text) is not None or (_EXCHANGE.search(text) and _ONE_SHIFTED.search(text)):
+            return True
+        return _SHIFT.search(text) is not None and _is_calculated_from(text, 0, len(text))
 
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per shift."""
@@ -103,6 +136,7 @@ class ShiftByWarpSize(Rule):
         in_macros: set[int] = set()
         for function in bodies.functions:
             head = function.head
+            yield from self._counted(unit, bodies, function)
             inside = set(places[bisect.bisect_right(places, head.body or 0) : bisect.bisect_left(places, head.end)])
             if not inside <= at_once and not _is_calculated_from(text, *unit.span(head.begin, head.end - 1)):
                 inside &= at_once
@@ -115,6 +149,11 @@ class ShiftByWarpSize(Rule):
                 if node.first not in in_macros:
                     in_macros.add(node.first)
                     yield self._finding(unit, node)
+
+    def _counted(self, unit: Unit, bodies: Bodies, function: Function) -> Iterator[Finding]:
+        if _ONE_SHIFTED.search(unit.source.text, *unit.span(function.head.begin, function.head.end - 1)):
+            for node in {one.first: one for one in Distances(bodies, function).counted_masks()}.values():
+                yield self._finding(unit, node)
 
     def _finding(self, unit: Unit, node: Node) -> Finding:
         operator = node.text

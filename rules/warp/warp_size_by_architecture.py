@@ -9,7 +9,16 @@ from itertools import pairwise
 from porter.cpp.syntax import EMPTY, Directive, Node, Tokens, parse_expression
 from porter.engine.rule import Dialect, Effort, Finding, Rule, Span, Unit, clean, reports
 from porter.warp.bodies import bodies_of
-from porter.warp.branch_constants import Choice, branch_around, chains, choices, is_width, widths_of_64
+from porter.warp.branch_constants import (
+    Choice,
+    branch_around,
+    chains,
+    choices,
+    is_amds_throughout,
+    is_shuffle_width,
+    is_width,
+    widths_of_64,
+)
 
 _DEVICE_ONLY = re.compile(
     r"__CUDA_ARCH__|PORTER_CUDA_ARCH|__HIP_DEVICE_COMPILE__|__gfx\w+|__GFX\w+|__AMDGCN\w*|__AMDGPU\w*"
@@ -115,6 +124,34 @@ class WarpSizeByArchitecture(Rule):
         ),
         clean("#ifndef WARP_SIZE\n#define WARP_SIZE 32\n#endif"),
         clean(
+            """
+            #ifdef __HIP_PLATFORM_AMD__
+            #define WARP_SIZE 64
+            #define NEXT(v, o) __shfl_xor(v, o)
+            #else
+            #define WARP_SIZE 32
+            #define NEXT(v, o) __shfl_xor_sync(0xffffffffu, v, o)
+            #endif
+            __device__ int sum(int v) {
+              for (int o = WARP_SIZE / 2; o; o >>= 1) v += NEXT(v, o);
+              return v;
+            }
+            """
+        ),
+        reports(
+            """
+            #ifdef __HIP_PLATFORM_AMD__
+            #define WARP_SIZE 64
+            #else
+            #define WARP_SIZE 32
+            #endif
+            __device__ int sum(int v) {
+              for (int o = WARP_SIZE / 2; o; o >>= 1) v += __shfl_xor_sync(0xffffffffu, v, o);
+              return v;
+            }
+            """
+        ),
+        clean(
             "#ifdef USE_ROCM\nconstexpr int kWarpSize = 64;\n#else\nconstexpr int kWarpSize = 32;\n#endif", path="a.hip"
         ),
         reports("#if defined(__GFX9__)\n#define WARP_SIZE 64\n#else\n#define WARP_SIZE 32\n#endif", path="a.hip"),
@@ -168,7 +205,7 @@ class WarpSizeByArchitecture(Rule):
                     yield self._finding(unit, directive, message)
                     break
 
-        if unit.dialects.file is not Dialect.HIP:
+        if unit.dialects.file is not Dialect.HIP and not is_amds_throughout(unit):
             for name, place in widths_of_64(unit, bodies_of(unit).constants):
                 if place not in seen:
                     yield self._in_amds_branch(unit, name, place)
@@ -232,7 +269,7 @@ class WarpSizeByArchitecture(Rule):
     def _message(self, unit: Unit, choice: Choice, condition: str) -> str:
         name = choice.name
         values = sorted({value for _, value in choice.values})
-        wide = set(values) >= _WIDTHS and is_width(name)
+        wide = set(values) >= _WIDTHS and (is_width(name) or is_shuffle_width(unit.tokens, name))
         is_seen = wide and not self._is_amds_own(unit, choice)
         if _DEVICE_ONLY.search(condition) and (is_seen or self._used_by_host(unit, choice)):
             listed = " or ".join(map(str, values))
@@ -242,6 +279,8 @@ class WarpSizeByArchitecture(Rule):
                 f"host: both must agree{more} [warp-size-macro-fallback-32]"
             )
         if wide and _PLATFORM.search(condition) and unit.dialects.file is not Dialect.HIP:
+            if is_amds_throughout(unit):
+                return ""
             return (
                 f"{name} is 64 under '{condition}', the ported kernels keep warps of 32 lanes: make it 32 there too, "
                 "or port its kernels to 64 lanes as a whole [warp-size-macro-fallback-32]"

@@ -87,6 +87,17 @@ class LaneMaskIn32Bits(Rule):
         ),
         clean("__device__ int n(int p) { int count = __popcll(__ballot(p)); return count; }", path="a.hip"),
         clean("__device__ unsigned live() { return __ballot(1); }"),
+        clean(
+            """
+            #ifdef __HIP_PLATFORM_AMD__
+            typedef unsigned long long mask_t;
+            __device__ mask_t vote(bool p) { return __ballot(p); }
+            #else
+            typedef unsigned mask_t;
+            __device__ mask_t vote(bool p) { return __ballot_sync(0xffffffffu, p); }
+            #endif
+            """
+        ),
     )
 
     def applies(self, unit: Unit) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -353,6 +355,19 @@ def test_values_come_back_as_they_were() -> None:
     odd = _Odd(Path("a/b"), (("x", 1),), b"\x00\xff")
     assert made(_Odd, json.loads(json.dumps(plain(odd)))) == odd
     assert made(_Odd, json.loads(json.dumps(plain(_Odd(None, ()))))) == _Odd(None, ())
+
+
+def test_what_nobody_has_loaded_is_in_nobodys_way() -> None:
+    """A worker that compares programs never loads the profiles that a run may have."""
+    program = """
+from porter.validation.programs.agreement import Agreement, Compared
+from porter.validation.programs.outcome import Account, ProgramRun, Verdict
+from porter.validation.run.codec import made, plain
+run = ProgramRun(("./main",), Verdict.PASSED, "", 0, Account(), 0.5)
+told = Compared("a", Agreement.AGREE, "", None, run, run)
+assert made(Compared, plain(told)) == told
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
 
 
 def test_orders_of_another_protocol_are_none() -> None:

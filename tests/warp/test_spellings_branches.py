@@ -8,6 +8,14 @@ from tests.warp.spelled import codes, missed
 
 FOUND = [
     "#ifdef __HIP_PLATFORM_AMD__\n#define WARP_SIZE 64\n#else\n#define WARP_SIZE 32\n#endif",
+    *(
+        f"#ifdef __HIP_PLATFORM_AMD__\nconstexpr int {name} = 64;\n#else\nconstexpr int {name} = 32;\n#endif"
+        for name in ("kWarp", "WARP", "kWave", "WAVE_WIDTH", "warp_threads", "WS")
+    ),
+    *(
+        f"#ifdef USE_ROCM\n#define G 64\n#else\n#define G 32\n#endif\n__device__ int f(int v) {{ return {call}; }}"
+        for call in ("__shfl_down_sync(~0u, v, 1, G)", "__shfl_xor(v, (1, 2), G)", "__shfl_up_sync(m(a, b), v, 1, G)")
+    ),
     "#if defined(__HIP_PLATFORM_AMD__)\n#define WARP_SIZE 64\n#else\n#define WARP_SIZE 32\n#endif",
     "#if defined(USE_ROCM)\nconstexpr int kWarpSize = 64;\n#else\nconstexpr int kWarpSize = 32;\n#endif",
     "#if !defined(USE_ROCM)\nconstexpr int kWarpSize = 32;\n#else\nconstexpr int kWarpSize = 64;\n#endif",
@@ -122,6 +130,19 @@ NOT = [
     "#ifdef USE_ROCM\n#define FULL_MASK 0xffffffffffffffffull\n#else\n#define FULL_MASK 0xffffffffu\n#endif",
     "#ifdef USE_ROCM\n#define WARP_SIZE 32\n#else\n#define WARP_SIZE 32\n#endif",
     "#ifdef USE_ROCM\n#define TILE 64\n#else\n#define TILE 32\n#endif",
+    *(
+        f"#ifdef USE_ROCM\n#define {name} 64\n#else\n#define {name} 32\n#endif\n"
+        f"__device__ int f(int v) {{ return {call}; }}"
+        for name, call in (
+            ("T", "g(v, 1, 2, T)"),
+            ("T", "__shfl_down_sync(~0u, v, T)"),
+            ("T", "__shfl_sync(~0u, v, T % 2, 32)"),
+            ("WARPS", "v % WARPS"),
+            ("kWarps", "v % kWarps"),
+            ("WARP_TILE", "v % WARP_TILE"),
+            ("W", "v % W"),
+        )
+    ),
     "#ifdef USE_ROCM\n#define WARP_SIZE 32\n#endif",
     "int f() {\n#ifdef USE_ROCM\nreturn 64;\n#else\nreturn 32;\n#endif\n}",
     "int warps() { return big ? 64 : 32; }",

@@ -6,6 +6,7 @@ import base64
 import dataclasses
 import enum
 import functools
+import sys
 import types
 import typing
 from collections.abc import Mapping, Sequence
@@ -20,7 +21,7 @@ def plain(value: Any) -> Any:
     if value is None or type(value) in (str, int, float, bool):
         return value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {name: plain(getattr(value, name)) for name in _hints(type(value))}
+        return {name: plain(getattr(value, name)) for name in _names(type(value))}
     if isinstance(value, enum.Enum):
         return value.value
     if isinstance(value, Path):
@@ -45,9 +46,20 @@ def made(kind: type[Value], value: Any) -> Value:
 
 
 @functools.cache
-def _hints(kind: type) -> dict[str, Any]:
-    hints = typing.get_type_hints(kind)
-    return {field.name: hints[field.name] for field in dataclasses.fields(kind) if field.init}
+def _hint(kind: type, name: str) -> Any:
+    """One at a time: an annotation whose module nobody has loaded is in nobody's way while nothing of it comes."""
+    owner = next(one for one in kind.__mro__ if name in vars(one).get("__annotations__", {}))
+    alone = types.SimpleNamespace(__annotations__={name: owner.__annotations__[name]})
+    return typing.get_type_hints(alone, globalns=vars(sys.modules[owner.__module__]))[name]
+
+
+@functools.cache
+def _names(kind: type) -> tuple[str, ...]:
+    return tuple(one.name for one in dataclasses.fields(kind) if one.init)
+
+
+def _member(kind: type, name: str, value: Any) -> Any:
+    return None if value is None else _made(_hint(kind, name), value)
 
 
 def _made(kind: Any, value: Any) -> Any:
@@ -59,7 +71,7 @@ def _made(kind: Any, value: Any) -> Any:
         return _made(inner, value)
     if dataclasses.is_dataclass(kind):
         assert isinstance(kind, type)
-        return kind(**{name: _made(hint, value[name]) for name, hint in _hints(kind).items() if name in value})
+        return kind(**{name: _member(kind, name, value[name]) for name in _names(kind) if name in value})
     if isinstance(kind, type) and issubclass(kind, enum.Enum):
         return kind(value)
     if kind is Path:

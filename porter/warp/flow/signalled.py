@@ -30,6 +30,37 @@ def signals_first(bodies: Bodies, around: Node, loop: Loop) -> bool:
     return bool(before) and before.isdisjoint(_told(bodies, siblings[place + 1 :], awaited))
 
 
+def arrives_first(around: Node, loop: Loop) -> bool:
+    """Whether who waits for a count adds to it right before, and nothing else of the function writes it: whoever of the
+    wavefront has to add has done so. `if (lane == 0) atomicAdd(&here, 1); while (*(volatile int *)&here < n);`"""
+    siblings = _siblings(around, loop.node)
+    awaited = {name for condition in loop.decisions for name in names(condition)}
+    if siblings is None:
+        return False
+    place = next(i for i, node in enumerate(siblings) if node is loop.node)
+    before = {id(node) for statement in siblings[:place] for node in statement.walk()}
+    inside = {id(node) for node in loop.node.walk()}
+    for name in awaited:
+        writes = [(id(node), is_sum) for node, is_sum in _writes(around, name) if id(node) not in inside]
+        if any(is_sum for _, is_sum in writes) and all(node in before for node, _ in writes):
+            return True
+    return False
+
+
+def _writes(node: Node, name: str) -> Iterator[tuple[Node, bool]]:
+    """What may write a variable, and whether it adds one to it atomically; who is handed its address may."""
+    for below in node.walk():
+        if below.kind == "assign" and name in names(below.kids[0]):
+            yield below, False
+        elif below.kind == "call" and any(name in names(argument) for argument in below.arguments):
+            yield below, bare_callee(below) in _SUMS
+        elif below.kind in ("postfix", "unary") and below.text in ("++", "--") and name in names(below.kids[0]):
+            yield below, False
+
+
+_SUMS = frozenset({"atomicAdd", "atomicInc", "atomicAdd_block", "atomicInc_block"})
+
+
 def _compared(condition: Node) -> Iterator[str]:
     """The names of a condition's plain sides: `flag` of `ld(p) != flag`, and of `!reached(ld(p), flag)`."""
     condition = unwrapped(condition)

@@ -18,7 +18,7 @@ from porter.warp.flow.assembled import FAR_LOAD
 from porter.warp.flow.expansion import RELEASES, Expansion
 from porter.warp.flow.polled_memory import PolledMemory
 from porter.warp.flow.possible_waits import PossibleWaits
-from porter.warp.flow.signalled import signals_first
+from porter.warp.flow.signalled import arrives_first, signals_first
 from porter.warp.flow.spread import UNIFORM, Spread
 from porter.warp.flow.waiting_loop import STEPS, Loop, leaps_back, parts_of
 from porter.warp.flow.walk import Flow
@@ -52,6 +52,7 @@ class Waits(enum.Enum):
     FLAG = "flag"
     FAR_FLAG = "flag of another device or of the host"
     SHARED_FLAG = "shared flag"
+    ASKED = "what a functor of the caller says"
     LEAVING = "lock whose winner leaves the loop"
     """The branch that wins the lock ends in a `break` or `return`: it stands behind the loop for the compiler."""
     TAKING_TURNS = "lock whose winner stays in the loop"
@@ -110,6 +111,8 @@ class Spins:
     def may_wait(self) -> bool:
         """Whether, by its words and loops, the function may wait for something, be it in a macro or a helper."""
         words = self.function.words
+        if self._may_ask(words):
+            return True
         if not self.expansion.may_come(self.function):
             return False
         waiting, locking = _waits_and_locks(self.bodies)
@@ -120,6 +123,18 @@ class Spins:
         lambdas = self.expansion.lambdas_in(self.function.body)
         loops = PossibleWaits(lambda name: name in lambdas or self._may_idle(name))
         return loops.stand_in(self.function.body, locks=not words.isdisjoint(locking))
+
+    def _may_ask(self, words: frozenset[str]) -> bool:
+        """Whether a loop of a template may ask a functor that the caller hands it."""
+        if words.isdisjoint(_LOOPING) or not self.function.type_parameters:
+            return False
+        return not words.isdisjoint(self.function.parameters) and bool(self._functors & self.function.called)
+
+    @cached_property
+    def _functors(self) -> frozenset[str]:
+        types = self.function.parameter_types
+        kinds = self.function.type_parameters
+        return frozenset(name for name, written in types.items() if not kinds.isdisjoint(re.findall(r"\w+", written)))
 
     def _may_idle(self, name: str) -> bool:
         return name in self.expansion.names or any(one.fullmatch(name) for one in (_IDLE, _POLLS, _LOCKS, _PURE))
@@ -162,6 +177,8 @@ class Spins:
             waits, winner = self._waits(parts), EMPTY
             if waits is None:
                 waits, winner = self._taken_inside(parts)
+            if waits is Waits.SHARED_FLAG and arrives_first(self.expansion.body(self.function), parts):
+                continue
             if waits is not None:
                 one_thread, one_lane = any(map(self.alone.one_thread, guards)), any(map(self.alone.one_lane, guards))
                 first = waits is Waits.FLAG and signals_first(self.bodies, self.expansion.body(self.function), parts)
@@ -223,7 +240,15 @@ class Spins:
                     return None if loop.moves(call) or self._updates(call) else Waits.LOCK
                 if self.polls(name) and not loop.moves(call) and any(map(_compares, loop.decisions)):
                     return self._flag(call, loop)
-        return self._polled(loop)
+        return self._polled(loop) or self._asked(loop)
+
+    def _asked(self, loop: Loop) -> Waits | None:
+        """`while (!done()) sleep();` of a functor, which is asked the same in each round."""
+        asked = {bare_callee(call) for condition in loop.decisions for call in calls(condition)}
+        read = {name for condition in loop.decisions for name in names(condition)}
+        if asked.isdisjoint(self._functors) or not read.isdisjoint(loop.changed):
+            return None
+        return None if any(map(self._steps, loop.decisions)) else Waits.ASKED
 
     def _updates(self, call: Node) -> bool:
         """A try that starts from what the memory holds: `compare_exchange_weak(old, f(old))`, `atomicCAS(p, *p, v)`."""

@@ -51,7 +51,15 @@ def aliases_of(tokens: Tokens) -> dict[str, list[str]]:
             if texts[end] != ";":
                 continue
             if keyword == "using" and texts[index + 2] == "=":
-                found[texts[index + 1]] = texts[index + 3 : end]
+                name, words = texts[index + 1], texts[index + 3 : end]
             elif keyword == "typedef" and end - index > 2:
-                found[texts[end - 1]] = texts[index + 1 : end - 1]
+                name, words = texts[end - 1], texts[index + 1 : end - 1]
+            else:
+                continue
+            found[name] = max(found.get(name, words), words, key=_bits_alone)
     return found
+
+
+def _bits_alone(words: list[str]) -> int:
+    """A mask that each vendor's branch names has the wider type in AMD's; what is not known may be as wide."""
+    return bits_of(words, {}) or 64
