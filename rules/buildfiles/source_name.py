@@ -6,14 +6,16 @@ import re
 from collections.abc import Iterator
 
 from porter.buildfiles.rule import BuildRule, BuildUnit, Effort, Finding, Kind, clean, fixes, reports
-from porter.buildfiles.words import VARIABLE, Words
+from porter.buildfiles.words import IN_SHELL, VARIABLE, Words
 
 _SOURCE = re.compile(r"\.cu(?![\w.*?\[])", re.IGNORECASE)
 _OBJECT = re.compile(r"\.cu(?=\.(?:o|obj|lo|d)\b)", re.IGNORECASE)
 _PATH = Words((_SOURCE,))
 _IN_MAKE = Words((_SOURCE, _OBJECT))
 """Objects are named after their sources, `a.cu.o`: rules and lists of them follow together."""
+_IN_SHELL = Words((_SOURCE,), IN_SHELL)
 _FORMATTED = Words((_SOURCE,), rf"\{{[^{{}}]*\}}|{VARIABLE}")
+_WORDS = {Kind.MAKE: _IN_MAKE, Kind.SHELL: _IN_SHELL}
 _GLOB = Words((re.compile(r"\.(?:c\*|cu[*?\[]|c[?])(?![\w.])"),))
 _ANY = re.compile(r"\.(?:cu(?![\w.])|cu\.(?:o|obj|lo|d)\b|c[*?])", re.IGNORECASE)
 """A file or text without it has none of these endings."""
@@ -46,6 +48,9 @@ class SourceName(BuildRule):
         fixes("all: a.cu.o", "all: a.hip.o", path="Makefile"),
         fixes("all: build/a.cu.o\nbuild/a.cu.o: a.cu", "all: build/a.hip.o\nbuild/a.hip.o: a.hip", path="Makefile"),
         clean("O = $(S:.cuda=.o)", path="Makefile"),
+        fixes("gcc $D/a.cu && cat $D/src/b.cu", "gcc $D/a.hip && cat $D/src/b.hip", path="make.sh"),
+        fixes("for f in a b; do gcc $f.cu; done", "for f in a b; do gcc $f.hip; done", path="make.sh"),
+        reports("cat made.cu # by nvcc", path="make.sh", effort=Effort.REVIEW),
         fixes("S = ['a.cu', 'c.cpp']", "S = ['a.hip', 'c.cpp']", path="setup.py"),
         fixes('s = f"src/{name}.cu"', 's = f"src/{name}.hip"', path="setup.py"),
         fixes("s = [p for p in g if p.endswith('b.cu')]", "s = [p for p in g if p.endswith('b.hip')]", path="setup.py"),
@@ -75,7 +80,7 @@ class SourceName(BuildRule):
         for start, text in _texts(unit):
             if _ANY.search(text) is None:
                 continue
-            for begin, end in (_IN_MAKE if unit.kind is Kind.MAKE else _PATH).within(text):
+            for begin, end in _WORDS.get(unit.kind, _PATH).within(text):
                 yield from self._word(unit, start + begin, text[begin:end])
             yield from self._globs(unit, start, text, excluded.get(start))
         if unit.kind is Kind.PYTHON:
