@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-_VARIABLES = re.compile(r"\$(?:\{[^{}]*\}|\([^()]*\)|[A-Za-z_<@^*])|@\w+@|%|\{[^{}]*\}")
+_VARIABLES = re.compile(r"\$(?:\{[^{}]*\}|\([^()]*\)|[A-Za-z_]\w*|[<@^*])|@\w+@|%|\{[^{}]*\}")
 _CUDA_FILE = re.compile(r".*\.cu", re.IGNORECASE | re.DOTALL)
 
 

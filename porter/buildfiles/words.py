@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 VARIABLE = r"\$\{[^{}\s]*\}|\$\([^()\s]*\)"
+IN_SHELL = rf"{VARIABLE}|\$[A-Za-z_]\w*"
+"""Without braces as well."""
 _STRETCH = re.compile(r"\S+")
 _PLAIN = r"[^\s;\"'<>,:()={}$|&`]"
 
@@ -26,7 +28,7 @@ class Words:
 
     @cached_property
     def _is_without_blanks(self) -> bool:
-        return self.variable == VARIABLE
+        return self.variable in (VARIABLE, IN_SHELL)
 
     @cached_property
     def _word(self) -> re.Pattern[str]:

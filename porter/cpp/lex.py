@@ -12,6 +12,7 @@ from itertools import accumulate, compress
 from operator import itemgetter
 from typing import NamedTuple
 
+from porter.cpp.alternatives import alternatives
 from porter.cpp.compiled import readers
 from porter.cpp.nesting import Nesting
 
@@ -131,7 +132,50 @@ class Tokens:
 
     @cached_property
     def partner(self) -> dict[int, int]:
-        """Matching bracket for each ( ) [ ] { } token that has one; directives do not pair with code."""
+        """Matching bracket for each ( ) [ ] { } token that has one; directives do not pair with code.
+
+        Where the branches of an `#if` each open the same brackets, what closes them belongs to the last branch.
+        """
+        pairs = self._all_paired
+        if len(pairs) == self._count_of_brackets or not self.alternatives:
+            return pairs
+        pairs, code = {}, []
+        done = 0
+        brackets = self._brackets_of_code
+        for first, last in self.alternatives:
+            begin = bisect.bisect_left(brackets, first, done)
+            end = bisect.bisect_left(brackets, last, begin)
+            code += brackets[done:begin]
+            _pair(self, brackets[begin:end], pairs)
+            done = end
+        _pair(self, [*code, *brackets[done:]], pairs)
+        for directive in self.directives:
+            _pair(self, _bracket_places(self, directive.first, directive.last), pairs)
+        return pairs
+
+    @cached_property
+    def alternatives(self) -> tuple[tuple[int, int], ...]:
+        """Branches of `#if` that others stand for, [first, last), outermost ones; none where all brackets pair."""
+        if len(self._all_paired) == self._count_of_brackets:
+            return ()
+        found = sorted(alternatives(self.texts, self._brackets_of_code, self.directives), key=lambda x: (x[0], -x[1]))
+        kept: list[tuple[int, int]] = []
+        for first, last in found:
+            if not kept or first >= kept[-1][1]:
+                kept.append((first, last))
+        return tuple(kept)
+
+    @cached_property
+    def _brackets_of_code(self) -> list[int]:
+        return [index for index in _bracket_places(self, 0, len(self)) if self.directive_of(index) is None]
+
+    @cached_property
+    def _count_of_brackets(self) -> int:
+        return sum(map(self.first_characters.count, "()[]{}"))
+
+    @cached_property
+    def _all_paired(self) -> dict[int, int]:
+        """The pairs where each branch of an `#if` counts."""
         if readers is not None:
             return readers.pair(self.texts, len(self), self.directives)
         pairs: dict[int, int] = {}
@@ -170,7 +214,7 @@ class Tokens:
     @cached_property
     def is_balanced(self) -> bool:
         """Whether every bracket has its partner; in a source that was cut off or damaged some have none."""
-        return len(self.partner) == sum(map(self.first_characters.count, "()[]{}"))
+        return len(self.partner) == self._count_of_brackets
 
     def at(self, offset: int) -> int:
         """Index of the first token that starts at or after an offset."""
@@ -408,6 +452,10 @@ def _include(match: re.Match[str], start: int, end: int) -> Include:
     angled = match.group(1) is not None
     group = 1 if angled else 2
     return Include(match.group(group), angled, match.start(group), match.end(group), start, end)
+
+
+def _bracket_places(tokens: Tokens, first: int, last: int) -> list[int]:
+    return [match.start() for match in _BRACKET.finditer(tokens.first_characters, first, last)]
 
 
 def _pair(tokens: Tokens, indices: Iterable[int], pairs: dict[int, int]) -> None:

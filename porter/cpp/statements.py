@@ -77,16 +77,19 @@ def parse_in_python(what: int, tokens: Tokens, first: int, last: int) -> Node:
 
 
 def _stretches(tokens: Tokens, first: int, last: int) -> list[tuple[int, int]]:
-    """The tokens of a stretch that are not in a preprocessor line of their own inside it."""
+    """The tokens of a stretch that are not in a preprocessor line of their own inside it, nor in a branch that
+    opens what another one opens as well."""
     own = tokens.directive_of(first) if first < last else None
+    left_out = [(d.first, d.last) for d in _directives(tokens, first, last) if d != own]
+    if not tokens.is_balanced:
+        left_out = sorted([*left_out, *(pair for pair in tokens.alternatives if first < pair[0] < last)])
     found: list[tuple[int, int]] = []
     index = first
-    for directive in _directives(tokens, first, last):
-        if directive == own:
-            continue
-        found.append((index, min(directive.first, last)))
-        index = max(index, directive.last)
-    found.append((index, last))
+    for begin, end in left_out:
+        if begin >= index or end > index:
+            found.append((index, max(index, min(begin, last))))
+            index = max(index, end)
+    found.append((index, max(index, last)))
     return found
 
 

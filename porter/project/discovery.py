@@ -102,9 +102,9 @@ def settings_notes(root: Path, choices: Choices) -> tuple[str, ...]:
 
 
 def is_code(path: str) -> bool:
-    """Whether the name is that of a C, C++ or CUDA file; `x.cpp.cuda` is one that a build copies to its place."""
+    """Whether the name is that of a C, C++ or CUDA file; `x.cpp.cuda` and `x.h.in` a build puts in their places."""
     stem, suffix = posixpath.splitext(path.lower())
-    if suffix == ".cuda":
+    if suffix in (".cuda", ".in"):
         suffix = posixpath.splitext(stem)[1]
     return suffix in CODE_SUFFIXES or _OF_CUDA.fullmatch(suffix) is not None
 

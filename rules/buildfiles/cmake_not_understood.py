@@ -23,6 +23,8 @@ _OUTPUT = re.compile(r"CUDA_\w+")
 _MODULE = re.compile(r"(?:Find)?CUDA\w*|.*cuda.*\.cmake|select_compute_arch", re.IGNORECASE)
 
 
+_ASKED_FOR = re.compile(r"_FIND_(?:QUIETLY|REQUIRED|COMPONENTS|VERSION\w*)")
+"""How `find_package` was called, which it tells the module that looks."""
 _COMPILERS = frozenset({"CMAKE_CUDA_COMPILER", "CMAKE_HIP_COMPILER"})
 
 
@@ -47,6 +49,7 @@ class CMakeNotUnderstood(BuildRule):
         fixes("target_link_libraries(t cublas m)", "target_link_libraries(t hipblas m)", path="CMakeLists.txt"),
         clean("execute_process(COMMAND a OUTPUT_VARIABLE CUDA_X)\nset(X ${CUDA_X})", path="CMakeLists.txt"),
         clean("if(DEFINED CUDA_VERSION AND CUDA_VERSION VERSION_LESS 11.0)\nendif()", path="CMakeLists.txt"),
+        clean("if(CUDAToolkit_FIND_REQUIRED OR NOT CUDAToolkit_FIND_QUIETLY)\nendif()", path="FindCUDAToolkit.cmake"),
         clean("set(CUDA_MINE 1)\nset(X ${CUDA_MINE})", path="CMakeLists.txt"),
         clean('message(STATUS "${CUDA_VERSION}")', path="CMakeLists.txt"),
         clean("target_link_libraries(t lib${CUDA_LIB_EXT})", path="CMakeLists.txt"),
@@ -114,6 +117,8 @@ def _is_known(name: str) -> bool:
     dropped = frozenset(table("dropped_variables")["names"])
     if name in VERSIONS:
         return False
+    if _ASKED_FOR.search(name) is not None:
+        return True
     return name in table("variables") or name in dropped or language_variable(name) is not None
 
 

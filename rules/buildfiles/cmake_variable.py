@@ -21,6 +21,7 @@ _ANYWHERE = frozenset({"list", "string"})
 _CONDITION = frozenset({"if", "elseif", "while"})
 _OF_LANGUAGE = "CMAKE_CUDA_"
 """What begins so, and is a word of its own, names the variable wherever it stands."""
+_NVCC = re.compile(r"/(nvcc)$")
 _DEFINITION = re.compile(r"-D(\w+)(?::\w+)?=")
 
 
@@ -67,6 +68,14 @@ class CMakeVariable(BuildRule):
             "cmake_path(GET CMAKE_HIP_COMPILER PARENT_PATH D)",
             path="CMakeLists.txt",
         ),
+        fixes(
+            'set(NVCC "${CUDA_TOOLKIT_ROOT_DIR}/bin/nvcc")',
+            'set(NVCC "${ROCM_PATH}/bin/hipcc")',
+            path="CMakeLists.txt",
+            effort=Effort.REVIEW,
+        ),
+        clean('set(CUDA_TOOLKIT_ROOT_DIR x)\nset(NVCC "${CUDA_TOOLKIT_ROOT_DIR}/bin/nvcc")', path="CMakeLists.txt"),
+        clean('set(NVCC "${MINE}/bin/nvcc")', path="CMakeLists.txt"),
         clean('flag("CMAKE_CUDA_COMPILER" CMAKE_CUDA_COMPILER_NOTE)', path="CMakeLists.txt"),
         clean("set(FOO_CUDA @FOO_CUDA@)", path="foo-config.cmake.in"),
         clean('string(REPLACE "CMAKE_CUDA_FLAGS" "x" A "${B}")', path="CMakeLists.txt"),
@@ -90,6 +99,19 @@ class CMakeVariable(BuildRule):
                 if not argument.raw:
                     yield from self._references(unit, argument, own)
             yield from self._bare(unit, command, own)
+            yield from self._compiler(unit, command, own)
+
+    def _compiler(self, unit: BuildUnit, command: Command, own: frozenset[str]) -> Iterator[Finding]:
+        """nvcc in the toolkit's folder, whose name is kept for later: `set(NVCC ${CUDA_TOOLKIT_ROOT_DIR}/bin/nvcc)`."""
+        if command.name != "set" or command.word(0) == "CMAKE_CUDA_COMPILER":
+            return
+        for argument in command.arguments[1:]:
+            match = None if argument.raw else _NVCC.search(argument.text)
+            folder = match and _REFERENCE.match(argument.text)
+            name = folder and (folder["name"] or folder["filled"])
+            if match and name not in own and name in table("variables"):
+                start = argument.inner + match.start(1)
+                yield self.replaced(unit, start, start + len(match[1]), "hipcc")
 
     def _references(self, unit: BuildUnit, argument: Argument, own: frozenset[str]) -> Iterator[Finding]:
         for nested in _NESTED.finditer(argument.text):

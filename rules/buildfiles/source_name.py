@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator
 
 from porter.buildfiles.rule import BuildRule, BuildUnit, Effort, Finding, Kind, clean, fixes, reports
-from porter.buildfiles.words import VARIABLE, Words
+from porter.buildfiles.words import IN_SHELL, VARIABLE, Words
 
 _SOURCE = re.compile(r"\.cu(?![\w.*?\[])", re.IGNORECASE)
 _OBJECT = re.compile(r"\.cu(?=\.(?:o|obj|lo|d)\b)", re.IGNORECASE)
 _PATH = Words((_SOURCE,))
 _IN_MAKE = Words((_SOURCE, _OBJECT))
 """Objects are named after their sources, `a.cu.o`: rules and lists of them follow together."""
+_IN_SHELL = Words((_SOURCE,), IN_SHELL)
 _FORMATTED = Words((_SOURCE,), rf"\{{[^{{}}]*\}}|{VARIABLE}")
+_WORDS = {Kind.MAKE: _IN_MAKE, Kind.SHELL: _IN_SHELL}
 _GLOB = Words((re.compile(r"\.(?:c\*|cu[*?\[]|c[?])(?![\w.])"),))
 _ANY = re.compile(r"\.(?:cu(?![\w.])|cu\.(?:o|obj|lo|d)\b|c[*?])", re.IGNORECASE)
 """A file or text without it has none of these endings."""
+_COMPILES = frozenset({"add_library", "add_executable", "target_sources", "cuda_add_library", "cuda_add_executable"})
 
 
 class SourceName(BuildRule):
@@ -24,9 +28,10 @@ class SourceName(BuildRule):
 
     The port calls `a.cu` `a.hip`: clang, hipcc and CMake take the language from the suffix. Build files name the
     sources as the ported tree has them, also by patterns, in f-strings, and by the end of their names
-    (`endswith("_cuda.cu")`). A file that the tree does not have keeps its name and is reported. So is, as work by
-    hand, a word that stands for files which do not all get the same suffix, and a pattern such as `*.cu*`, which
-    matches a source no longer: the build would find none of them.
+    (`endswith("_cuda.cu")`), and so what CMake's `configure_file` makes and a target of the same file compiles. Another
+    file that the tree does not have keeps its name and is reported. So is, as work by hand, a word that stands for
+    files which do not all get the same suffix, and a pattern such as `*.cu*`, which matches a source no longer: the
+    build would find none of them.
     """
 
     code = "K110"
@@ -40,12 +45,23 @@ class SourceName(BuildRule):
             'list(FILTER S INCLUDE REGEX "\\\\.cu$")', 'list(FILTER S INCLUDE REGEX "\\\\.hip$")', path="CMakeLists.txt"
         ),
         reports('file(GLOB S "src/*.c*")', path="CMakeLists.txt"),
+        fixes(
+            "configure_file(w.cpp s/w.cu COPYONLY)\nadd_library(w s/w.cu ${B}/w.cu)",
+            "configure_file(w.cpp s/w.hip COPYONLY)\nadd_library(w s/w.hip ${B}/w.hip)",
+            path="CMakeLists.txt",
+        ),
+        reports(
+            "configure_file(w.in w.cu)\ninstall(FILES w.cu DESTINATION d)", path="CMakeLists.txt", effort=Effort.REVIEW
+        ),
         fixes("%.o: %.cu\n\tcp $< $@", "%.o: %.hip\n\tcp $< $@", path="Makefile"),
         fixes("O = $(S:.cu=.o)\n%.cu.o: %.cu", "O = $(S:.hip=.o)\n%.hip.o: %.hip", path="Makefile"),
         fixes("O = $(S:.cu=.o)\n.cu.o:\n\tcp $< $@", "O = $(S:.hip=.o)\n.hip.o:\n\tcp $< $@", path="Makefile"),
         fixes("all: a.cu.o", "all: a.hip.o", path="Makefile"),
         fixes("all: build/a.cu.o\nbuild/a.cu.o: a.cu", "all: build/a.hip.o\nbuild/a.hip.o: a.hip", path="Makefile"),
         clean("O = $(S:.cuda=.o)", path="Makefile"),
+        fixes("gcc $D/a.cu && cat $D/src/b.cu", "gcc $D/a.hip && cat $D/src/b.hip", path="make.sh"),
+        fixes("for f in a b; do gcc $f.cu; done", "for f in a b; do gcc $f.hip; done", path="make.sh"),
+        reports("cat made.cu # by nvcc", path="make.sh", effort=Effort.REVIEW),
         fixes("S = ['a.cu', 'c.cpp']", "S = ['a.hip', 'c.cpp']", path="setup.py"),
         fixes('s = f"src/{name}.cu"', 's = f"src/{name}.hip"', path="setup.py"),
         fixes("s = [p for p in g if p.endswith('b.cu')]", "s = [p for p in g if p.endswith('b.hip')]", path="setup.py"),
@@ -69,13 +85,17 @@ class SourceName(BuildRule):
 
     def find(self, unit: BuildUnit) -> Iterator[Finding]:
         """Yields findings; changes nothing."""
-        if not unit.sources.renamed or _ANY.search(unit.text) is None:
+        made = _made(unit)
+        if _ANY.search(unit.text) is None or not (unit.sources.renamed or made):
             return
         excluded = _excluded(unit)
         for start, text in _texts(unit):
             if _ANY.search(text) is None:
                 continue
-            for begin, end in (_IN_MAKE if unit.kind is Kind.MAKE else _PATH).within(text):
+            for begin, end in _WORDS.get(unit.kind, _PATH).within(text):
+                if posixpath.basename(text[begin:end]) in made:
+                    yield self.replaced(unit, start + begin, start + end, text[begin : end - 3] + ".hip")
+                    continue
                 yield from self._word(unit, start + begin, text[begin:end])
             yield from self._globs(unit, start, text, excluded.get(start))
         if unit.kind is Kind.PYTHON:
@@ -110,6 +130,25 @@ class SourceName(BuildRule):
                     continue
                 message = f"{word} matches sources that the port calls .hip: add {suffix}, or the build lacks them"
                 yield self.finding(unit, start + begin, start + end, message, Effort.MANUAL)
+
+
+def _made(unit: BuildUnit) -> frozenset[str]:
+    """Sources that a CMake file fills in or copies to the names of others, and compiles."""
+    if unit.kind is not Kind.CMAKE or "configure_file" not in unit.text.lower():
+        return frozenset()
+    outputs = {
+        posixpath.basename(command.word(1))
+        for command in unit.commands
+        if command.name == "configure_file" and _SOURCE.search(command.word(1)) is not None
+    }
+    in_tree = frozenset(map(posixpath.basename, unit.sources.paths))
+    compiled = {
+        posixpath.basename(argument.text)
+        for command in unit.commands
+        if command.name in _COMPILES
+        for argument in command.arguments
+    }
+    return frozenset(outputs & compiled - in_tree)
 
 
 def _excluded(unit: BuildUnit) -> dict[int, bool]:

@@ -13,6 +13,7 @@ _PARAMETER = re.compile(
 )
 """It begins with a word, for which a text is searched twenty times as fast as for the edge of one."""
 _MOST_TOKENS = 400
+_BEHIND_PARAMETER = frozenset({",", ">", ">>", "="})
 
 
 class TemplateOfOtherParameters(Rule):
@@ -46,6 +47,11 @@ class TemplateOfOtherParameters(Rule):
             "template <class K, class V> struct map { K k; };\n"
             "template <template <class...> class M, class K, class V> using Make = M<K, V>;\n"
             "__device__ Make<map, int, int> m;"
+        ),
+        clean(
+            "template <class, template <class...> class L, template <class T, T> class C> struct Made;\n"
+            "template <template <class...> class L, class T, T... v, template <class U, U> class C>\n"
+            "struct Made<L<C<T, v>...>, L, C> { L<> a; };\n__device__ int b;"
         ),
         clean(
             "template <class K, int B = 16> struct map { K k; };\n"
@@ -100,6 +106,8 @@ def _valued(tokens: Tokens) -> Iterator[str]:
         end = template_end(tokens, index + 1, min(index + _MOST_TOKENS, len(tokens)), parameters=True)
         if end is None or end + 1 >= len(tokens) or tokens.texts[end] not in ("struct", "class"):
             continue
+        if tokens.texts[end + 2] in _BEHIND_PARAMETER:
+            continue  # itself a parameter, which may be a template of values
         parts = list(split_commas(tokens, index + 2, end - 1))
         if any(tokens.texts[first] not in ("class", "typename", "template") for first, last in parts if last > first):
             yield tokens.texts[end + 1]

@@ -67,6 +67,10 @@ class GemmComputeType(Rule):
             "  CUBLAS_COMPUTE_32F_FAST_TF32, CUBLAS_GEMM_DEFAULT); }"
         ),
         clean("auto g = &cublasGemmEx;"),
+        clean(
+            "void f() {\n#ifdef USE_ROCM\n  rocblas_gemm_ex(h);\n#else\n  cublasGemmEx(h, t, t, m, n, k, a, A, s, x,"
+            " B, s, y, b, C, s, z, kind(s), algo);\n#endif\n}"
+        ),
     )
 
     def find(self, unit: Unit) -> Iterator[Finding]:
@@ -74,7 +78,7 @@ class GemmComputeType(Rule):
         for name in sorted(_CALLS & unit.tokens.names.keys()):
             for index in unit.occurrences(name):
                 arguments = unit.arguments(index)
-                if len(arguments) >= _FEWEST:
+                if len(arguments) >= _FEWEST and unit.dialects.at(unit.tokens.starts[index]).compiled:
                     yield from self._judged(unit, index, arguments[_COMPUTE_TYPE])
 
     def _judged(self, unit: Unit, index: int, argument: Span) -> Iterator[Finding]:

@@ -20,7 +20,7 @@ class HipblasTypes(Rule):
     where macros ask for it before its header is included: without them `__half *` does not match a 16-bit integer, and
     `hipblasGemmEx` has other enumerations. A small header of macros is included first. A source that multiplies halves
     without naming cuBLAS's header has it from another one (PyTorch's `ATen/cuda/CUDAContext.h`), which knows nothing of
-    these macros.
+    these macros. A project's own branch for AMD, written without them, is left alone.
     """
 
     code = "B001"
@@ -41,6 +41,11 @@ class HipblasTypes(Rule):
         clean("#include <ATen/cuda/CUDAContext.h>\nauto *multiply = &cublasSgemm;", path="a.cpp"),
         clean("#include <hipblas/hipblas.h>\nint a;", path="a.h"),
         clean("#include <my/cublas_v2.h>\nint a;", path="a.h"),
+        clean(
+            "#ifdef __HIP_PLATFORM_AMD__\n#include <hipblas/hipblas.h>\nusing Z = hipblasDoubleComplex;\n#else\n"
+            "#include <cublas_v2.h>\nusing Z = cuDoubleComplex;\n#endif",
+            path="a.h",
+        ),
     )
 
     def find(self, unit: Unit) -> Iterator[Finding]:
@@ -48,12 +53,14 @@ class HipblasTypes(Rule):
         if any(name.endswith(_SUPPORT) for name in unit.included):
             return
         for include in unit.tokens.includes:
-            if include.name in _HEADERS and not unit.is_project_header(include.name):
+            is_cudas = include.name in _HEADERS and unit.dialects.at(include.start).compiled
+            if is_cudas and not unit.is_project_header(include.name):
                 message = "hipBLAS takes HIP's own types where macros ask for it"
                 span = Span(include.start, include.end)
                 yield self.finding(unit, span, message, Effort.NONE, includes=(_SUPPORT,))
                 return
-        used = sorted(index for name in _ANSWERED & unit.known_names for index in unit.occurrences(name))
+        places = sorted(index for name in _ANSWERED & unit.known_names for index in unit.occurrences(name))
+        used = [index for index in places if unit.dialects.at(unit.tokens.starts[index]).compiled]
         if used:
             message = "hipBLAS takes HIP's half type where a macro asks for it before its header"
             yield self.finding(unit, unit.span(used[0], used[0]), message, Effort.NONE, includes=(_SUPPORT,))

@@ -231,7 +231,17 @@ def looked_at() -> list[str]:
     names = [f"src/a{suffix}" for suffix in sorted(CODE_SUFFIXES | SUFFIXES.keys())]
     names += [f"a{suffix}.in" for suffix, kind in SUFFIXES.items() if kind in TEMPLATES]
     names += [*NAMES, *(f"sub/{name}" for name in NAMES), *(begin + "x" for begin, _ in BEGINNINGS)]
-    names += ["a.tcu", "a.cuknl", "a.cuhh", "a.cukernels", "b.cpp.cuda", "A.CU", "src/SConstruct", "CMakeLists.txt"]
+    names += [
+        "a.tcu",
+        "a.cuknl",
+        "a.cuhh",
+        "a.cukernels",
+        "b.cpp.cuda",
+        "b.hpp.in",
+        "A.CU",
+        "src/SConstruct",
+        "CMakeLists.txt",
+    ]
     names += ["requirements.txt", "requirements/requirements-gpu.in", "environment.yml", "ci/cuda-environment.yaml"]
     names += ["conda/all_cuda-128_arch-x86_64.yaml"]
     assert all(is_code(name) or kind_of_build(name) is not None for name in names)

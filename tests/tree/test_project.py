@@ -36,14 +36,16 @@ def test_kinds_and_order(tmp_path: Path) -> None:
     assert found["pipe"] is Kind.SPECIAL
 
 
-@pytest.mark.parametrize("name", ["k.tcu", "k.cuknl", "k.CUI", "k.cuinc", "k.txx", "k.cpp.cuda"])
+@pytest.mark.parametrize("name", ["k.tcu", "k.cuknl", "k.CUI", "k.cuinc", "k.txx", "k.cpp.cuda", "k.hpp.in", "k.cu.in"])
 def test_suffixes_that_projects_make_up(tmp_path: Path, name: str) -> None:
     """What their sources include is code, too."""
     make_tree(tmp_path, {name: ""})
     assert kinds(discover(tmp_path, Choices())) == {name: Kind.CODE}
 
 
-@pytest.mark.parametrize("name", ["k.cubin", "k.cur", "k.cue", "k.cube", "k.cuda", "k.custom", "k.focus", "cu"])
+@pytest.mark.parametrize(
+    "name", ["k.cubin", "k.cur", "k.cue", "k.cube", "k.cuda", "k.custom", "k.focus", "cu", "k.pc.in", "h.in"]
+)
 def test_suffixes_of_other_things(tmp_path: Path, name: str) -> None:
     """Machine code, cursors and the like."""
     make_tree(tmp_path, {name: ""})

@@ -519,8 +519,13 @@ EXPORT int API(DeviceGetDefaultMemPool)(void **into, int device) { (void)device;
 EXPORT int API(DeviceGetMemPool)(void **into, int device) { (void)device; *into = (void *)1; return OK; }
 EXPORT int API(MemPoolSetAttribute)(void *pool, int which, void *value) { (void)pool, (void)which, (void)value; return OK; }
 EXPORT int API(MemPoolTrimTo)(void *pool, size_t bytes) { (void)pool, (void)bytes; return OK; }
-EXPORT int API(ProfilerStart)(void) { return OK; }
-EXPORT int API(ProfilerStop)(void) { return OK; }
+#ifdef SIDE_CUDA
+EXPORT int cudaProfilerStart(void) { return OK; }
+EXPORT int cudaProfilerStop(void) { return OK; }
+#else
+EXPORT int hipProfilerStart(void) { BEGIN; return fail("hipProfilerStart", NOT_SUPPORTED, "ROCm does not implement it"); }
+EXPORT int hipProfilerStop(void) { BEGIN; return fail("hipProfilerStop", NOT_SUPPORTED, "ROCm does not implement it"); }
+#endif
 EXPORT int API(IpcGetMemHandle)(void *into, void *at) { (void)into, (void)at; BEGIN; return refuse(NAME(IpcGetMemHandle), "memory of another process"); }
 
 typedef struct Pointed {

@@ -30,15 +30,19 @@ EXPORT int hipCtxGetCurrent(void **into) { return *into = current(), OK; }
 EXPORT int hipCtxPushCurrent(void *context) { return make_current(context); }
 EXPORT int hipCtxPopCurrent(void **into) { return into ? (*into = current(), OK) : OK; }
 EXPORT int hipCtxGetDevice(int *into) { return hipGetDevice(into); }
-EXPORT int hipCtxSynchronize(void) { return hipDeviceSynchronize(); }
-EXPORT int hipCtxGetFlags(unsigned *into) { return *into = 0, OK; }
-EXPORT int hipCtxSetCacheConfig(int config) { (void)config; return OK; }
-EXPORT int hipCtxSetSharedMemConfig(int config) { (void)config; return OK; }
+/* ROCm has these as stubs: a program that checks them ends there. */
+#define STUB(name, arguments) EXPORT int name arguments { BEGIN; return fail(#name, NOT_SUPPORTED, "ROCm does not implement it"); }
+STUB(hipCtxSynchronize, (void))
+STUB(hipCtxGetFlags, (unsigned *into __attribute__((unused))))
+STUB(hipCtxGetApiVersion, (void *context __attribute__((unused)), int *into __attribute__((unused))))
+STUB(hipCtxGetCacheConfig, (int *into __attribute__((unused))))
+STUB(hipCtxSetCacheConfig, (int config __attribute__((unused))))
+STUB(hipCtxSetSharedMemConfig, (int config __attribute__((unused))))
 EXPORT int hipCtxEnablePeerAccess(void *peer, unsigned flags) { return hipDeviceEnablePeerAccess((int)(uintptr_t)peer - 1, flags); }
 EXPORT int hipCtxDisablePeerAccess(void *peer) { return hipDeviceDisablePeerAccess((int)(uintptr_t)peer - 1); }
 EXPORT int hipDevicePrimaryCtxRetain(void **into, int device) { return *into = context_of(device), OK; }
 EXPORT int hipDevicePrimaryCtxRelease(int device) { (void)device; return OK; }
-EXPORT int hipDevicePrimaryCtxSetFlags(int device, unsigned flags) { (void)device, (void)flags; return OK; }
+EXPORT int hipDevicePrimaryCtxSetFlags(int device, unsigned flags) { (void)device, (void)flags; BEGIN; return fail("hipDevicePrimaryCtxSetFlags", CONTEXT_IN_USE, "ROCm always says so"); }
 EXPORT int hipDevicePrimaryCtxGetState(int device, unsigned *flags, int *active) { (void)device; return *flags = 0, *active = 1, OK; }
 EXPORT int hipDevicePrimaryCtxReset(int device) { (void)device; return hipDeviceReset(); }
 
