@@ -20,7 +20,8 @@ class HipblasTypes(Rule):
     where macros ask for it before its header is included: without them `__half *` does not match a 16-bit integer, and
     `hipblasGemmEx` has other enumerations. A small header of macros is included first. A source that multiplies halves
     without naming cuBLAS's header has it from another one (PyTorch's `ATen/cuda/CUDAContext.h`), which knows nothing of
-    these macros.
+    these macros. A project's own branch for AMD is written for hipBLAS as it includes it: the macros would change the
+    functions that it calls there.
     """
 
     code = "B001"
@@ -40,6 +41,10 @@ class HipblasTypes(Rule):
         ),
         clean("#include <ATen/cuda/CUDAContext.h>\nauto *multiply = &cublasSgemm;", path="a.cpp"),
         clean("#include <hipblas/hipblas.h>\nint a;", path="a.h"),
+        clean(
+            "#ifdef __HIP_PLATFORM_AMD__\n#include <hipblas/hipblas.h>\n#else\n#include <cublas_v2.h>\n#endif\nint a;",
+            path="a.h",
+        ),
         clean("#include <my/cublas_v2.h>\nint a;", path="a.h"),
     )
 
@@ -48,7 +53,8 @@ class HipblasTypes(Rule):
         if any(name.endswith(_SUPPORT) for name in unit.included):
             return
         for include in unit.tokens.includes:
-            if include.name in _HEADERS and not unit.is_project_header(include.name):
+            is_compiled = unit.dialects.at(include.start).compiled
+            if include.name in _HEADERS and is_compiled and not unit.is_project_header(include.name):
                 message = "hipBLAS takes HIP's own types where macros ask for it"
                 span = Span(include.start, include.end)
                 yield self.finding(unit, span, message, Effort.NONE, includes=(_SUPPORT,))
