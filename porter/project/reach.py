@@ -165,7 +165,8 @@ class Reach:
         written = _scopes(callee)
         if written:
             told = tuple(n for n in seen if self._functions[n].scopes[-len(written) :] == written)
-            return _Call(told, is_told=True) if told else self._any_of(members)
+            is_alias = len(written) == 1 and name not in OFTEN  # a namespace of another library is none
+            return _Call(told, is_told=True) if told else self._any_of(members if is_alias else ())
         around = [n for n in seen if caller.scopes[: len(self._functions[n].scopes)] == self._functions[n].scopes]
         if not around:
             return self._any_of(seen)

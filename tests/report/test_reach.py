@@ -134,6 +134,10 @@ NOT_CALLED = {
         f"struct Barrier {{ __device__ void sync() {{ {HARD} }} }};",
         "__global__ void k() { auto g = cooperative_groups::this_thread_block(); g.sync(); }",
     ),
+    "a class of another library": (
+        f"struct Mine {{ __device__ void sync() {{ {HARD} }} static __device__ void arrive_at(int) {{ {HARD} }} }};",
+        "__global__ void k() { other::Barrier::arrive_at(1); Barrier::sync(); }",
+    ),
     "the standard's": (
         f"__device__ int move(int) {{ {HARD} return 1; }}",
         "__global__ void k() { int a = std::move(1); }",
@@ -141,7 +145,7 @@ NOT_CALLED = {
     "its own name as a variable": (f"__device__ void f() {{ {HARD} }}", "__global__ void k() { int f = 1; f += f; }"),
     "for another architecture": (
         f"__device__ void f() {{ {HARD} }}",
-        "__global__ void k() {\n#if __CUDA_ARCH__ >= 9000\nf();\n#endif\n}",
+        "__global__ void k(int *p) {\n*p = 1;\n#if __CUDA_ARCH__ >= 9000\nf();\n#endif\n}",
     ),
     "allowed": (
         f"__device__ void f() {{\n// porter: allow[P102] never called\n{HARD}\n}}",
