@@ -59,10 +59,8 @@ def _type_of(tokens: Tokens, index: int, begin: int) -> str | None:
     if kinds[index] != IDENTIFIER or texts[index - 1] in (".", "->", "::"):
         return None
     places = tokens.names[texts[index]]
-    for number in range(bisect.bisect_left(places, index) - 1, -1, -1):
-        place = places[number]
-        if place < begin:
-            return None
+    first = bisect.bisect_left(places, begin)
+    for place in places[first : min(first + _MENTIONS, bisect.bisect_left(places, index, first))]:
         last = place - 1
         while texts[last] in _AROUND_NAMES:
             last -= 1
@@ -76,6 +74,8 @@ def _type_of(tokens: Tokens, index: int, begin: int) -> str | None:
     return None
 
 
+_MENTIONS = 8
+"""Of a name in a function, in which its declaration is looked for: it comes first."""
 _AROUND_NAMES = words("* & && const __restrict__ __restrict restrict volatile")
 _AFTER_DECLARED = frozenset((";", ",", ")", "=", "{", "(", "[", ":"))
 _NO_TYPES = _NOT_CALLED | words("return else case delete new goto typename template")
