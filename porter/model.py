@@ -116,6 +116,16 @@ class Kernel:
     """False when clang could not parse it and the model was read from the tokens."""
 
 
+class Calls(NamedTuple):
+    """What a kernel, device function or macro calls, and the most work that is left in itself."""
+
+    name: str
+    """Qualified, without template arguments."""
+    left: str
+    callees: tuple[str, ...]
+    """Qualified as written; `.f` is called of an object, whose class the tokens do not tell."""
+
+
 @dataclass(frozen=True, slots=True)
 class PortedFile:
     """The outcome for one file: its new bytes, or why it was left as it was."""
@@ -134,6 +144,8 @@ class PortedFile:
     """Tracebacks of rules that failed on the file: bugs of ours."""
     edits: tuple[Edit, ...] = ()
     """What makes the new bytes of the old ones."""
+    calls: tuple[Calls, ...] = ()
+    """Of its kernels, device functions and macros."""
 
 
 class Rewrite(NamedTuple):

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import cast
 
-from porter.cpp.brackets import template_end, words, written
+from porter.cpp.brackets import template_end, written
+from porter.cpp.calls import MEMBER, calls_between
 from porter.cpp.heads import Head, find_heads
 from porter.cpp.launches import find_launches, launched_kernels
-from porter.cpp.lex import IDENTIFIER, Tokens, joined, lex
+from porter.cpp.lex import Tokens, joined, lex
 from porter.cpp.scopes import Scope, find_scopes, qualify
 from porter.cpp.shared_memory import file_scope_shared, mentioned, shared_in
 from porter.cpp.signatures import attributes_of, launch_bounds_of, parameters_of, template_parameters_of
@@ -185,37 +185,9 @@ def _span(tokens: Tokens, head: Head) -> Span:
     return Span(tokens.starts[head.begin], tokens.end(head.end - 1))
 
 
-_NOT_CALLEES = words(
-    "if for while switch return sizeof alignof alignas decltype catch throw new delete static_assert "
-    "asm __asm__ static_cast const_cast reinterpret_cast dynamic_cast defined __attribute__ __align__ "
-    "__launch_bounds__ volatile constexpr operator noexcept typeid int float double char bool long "
-    "short unsigned signed void auto else do case goto __asm"
-)
-_MAY_CALL = re.compile("[(<]")
-_BEFORE_EXPRESSION = words("return else do case throw co_return co_yield and or not goto")
-
-
 def callees_of(tokens: Tokens, head: Head) -> tuple[str, ...]:
     """Names called in the body, qualified as written, in order of appearance, without members of objects."""
     if head.body is None:
         return ()
-    texts, kinds = tokens.texts, tokens.kinds
-    found: dict[str, None] = {}
-    for match in _MAY_CALL.finditer(tokens.first_characters, head.body + 1, head.end):
-        index = match.start() - 1
-        if kinds[index] != IDENTIFIER or texts[index] in _NOT_CALLEES:
-            continue
-        follow = texts[index + 1]
-        if follow == "<":
-            after = template_end(tokens, index + 1, head.end)
-            follow = texts[after] if after is not None and after < head.end else ""
-        if follow != "(":
-            continue
-        first = index
-        while first > head.body + 1 and texts[first - 1] == "::" and kinds[first - 2] == IDENTIFIER:
-            first -= 2
-        before = texts[first - 1]
-        if before in (".", "->", "~") or (kinds[first - 1] == IDENTIFIER and before not in _BEFORE_EXPRESSION):
-            continue
-        found["".join(texts[first : index + 1])] = None
-    return tuple(found)
+    called = (name for name, _ in calls_between(tokens, head.body + 1, head.end) if not name.startswith(MEMBER))
+    return tuple(dict.fromkeys(called))

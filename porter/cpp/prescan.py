@@ -28,7 +28,7 @@ _LINE = re.compile(
     | (?:extern[ \t]*"C"[ \t]*)?(?:template[ \t]*<[^;{}\n]{0,300}>[ \t]*)?
         (?:(?!KEYWORD)[A-Za-z_>][\w:<>,]*[ \t*&]+){0,11}
         (?!KEYWORD)[A-Za-z_>][\w:<>,]*(?<!,)[ \t*&]+(\w+)[ \t]*[=;,(\[{]
-    | (\w+)[ \t]*\([^;{}]{0,2000}\)\s*\{
+    | (\w+)[ \t]*\((?![^;{}]{0,2000}?\n[ \t]*\#[ \t]*(?:include|define)\b)[^;{}]{0,2000}\)\s*\{
     )""".replace(b"KEYWORD", _KEYWORD),
     re.VERBOSE,
 )

@@ -17,6 +17,7 @@ from porter.cpp.plain_types import typed_kernels
 from porter.cpp.runtime_strings import runtime_sources
 from porter.engine import asking
 from porter.engine import edits as editing
+from porter.engine.calls import calls_of
 from porter.engine.dialect import Dialect
 from porter.engine.embedded import KERNEL_IN_STRING, Embedded, embed
 from porter.engine.fixpoint import is_name_for_name, is_settled
@@ -183,6 +184,7 @@ def _ported(
     kept = lines.compiled(kept)
     kept += [*_parser_notes(asked, kept if asked is first else ()), *notes, *_deep_notes(first)]
     kept += [_not_converged(source, endless)] if endless else []
+    calls = calls_of(first.tokens, first.dialects, kept, first.headed_functions_seen)
     return PortedFile(
         path=source.path,
         output=output,
@@ -195,6 +197,7 @@ def _ported(
         crashes=tuple(crashes),
         support=tuple(sorted(support)),
         edits=editing.compose(trail, len(source.text)),
+        calls=calls,
     )
 
 

@@ -136,6 +136,12 @@ class Unit:
         heads = self.program.head_macros
         return tuple(headed_functions(self.tokens, self.program.brought(heads))) if heads else ()
 
+    @property
+    def headed_functions_seen(self) -> tuple[tuple[Span, str], ...]:
+        """Those of `_headed_spans` if a finding made somebody look for them: the headers are read for that."""
+        known: tuple[tuple[Span, str], ...] = self.__dict__.get("_headed_spans", ())
+        return known
+
     def is_for_host(self, offset: int) -> bool:
         """Whether the host's compiler sees the code there: outside kernels and functions for the device alone."""
         spans, nesting = self._device_nesting

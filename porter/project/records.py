@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from porter.cpp.prescan import NOTHING, Scan
 from porter.engine.notices import Notice
-from porter.model import Effort, Finding, Kernel, Launch
+from porter.model import Calls, Effort, Finding, Kernel, Launch
 from porter.project.linemap import Shifts
 from porter.project.shapes import shaped, typed
 
@@ -81,6 +81,8 @@ class FileRecord:
     """What the headers of a tree for both vendors have to supply for the file (porter.dual.headers)."""
     dialect: str = ""
     """Whose code it was (porter.engine.dialect): where the port is ported again, its names no longer tell."""
+    calls: tuple[Calls, ...] = ()
+    """Who calls whom in its device code, and what is left in each."""
 
 
 _SHORT_NAME = 60
@@ -127,6 +129,8 @@ def to_json(record: FileRecord) -> dict[str, Any]:
         document["build"] = record.build
     if record.entries:
         document["findings"] = record.entries
+    if record.calls:
+        document["calls"] = record.calls
     return document
 
 
@@ -155,6 +159,7 @@ def from_json(document: Mapping[str, Any]) -> FileRecord:
         tuple(map(_two, get("shifts", ()))),
         _strings(get("dual")),
         typed(get("dialect", ""), str),
+        tuple(map(_calls, get("calls", ()))),
     )
 
 
@@ -168,6 +173,7 @@ _EFFORTS = frozenset(effort.value for effort in Effort)
 _two_texts, _three_texts = shaped((str, str)), shaped((str, str, str))
 _build_use = shaped((str, int, int))
 _row = shaped((int, int, str, str, str, str | None, str, bool, str | None))
+_calls_row = shaped((str, str, [str]))
 _LAUNCH = {"line": int, "grid": str, "block": str, "shared": str, "stream": str}
 _kernel = shaped({
     "name": str, "qualified": str, "line": int, "span": (int, int), "parameters": [(str, str)],
@@ -183,6 +189,13 @@ def _entry(row: Any) -> Entry:
     if found.effort not in _EFFORTS:
         raise ValueError(f"{found.effort!r} is no effort")
     return found
+
+
+def _calls(row: Any) -> Calls:
+    name, left, callees = _calls_row(row)
+    if left not in _EFFORTS:
+        raise ValueError(f"{left!r} is no effort")
+    return Calls(name, left, tuple(callees))
 
 
 def typed_table(value: Any) -> dict[str, str]:
@@ -229,6 +242,11 @@ def entry(finding: Finding, text: str) -> Entry:
         finding.fixed,
         finding.suppressed,
     )
+
+
+def calls_entry(calls: Calls) -> Calls:
+    """A row of calls in stored form."""
+    return Calls(readable(calls.name), calls.left, tuple(map(readable, calls.callees)))
 
 
 def notice_entry(notice: Notice, message: str, line: int = 1, column: int = 1) -> Entry:

@@ -20,7 +20,7 @@ from porter.engine.dialect import Dialect
 from porter.model import PortedFile
 from porter.project.linemap import line_shifts, touched_lines
 from porter.project.naming import support_path
-from porter.project.records import Entry, FileRecord, Status, entry, kernel_json, notice_entry
+from porter.project.records import Entry, FileRecord, Status, calls_entry, entry, kernel_json, notice_entry
 from porter.project.task import Sink, Task
 from porter.project.writing import Content, Placed, content_at, content_of, place, sha256
 from porter.source import SourceFile
@@ -122,6 +122,7 @@ def _code(task: Task, root: Path, context: engine.Context, sink: Sink) -> Done:
         entries=entries,
         kernels=tuple(kernel_json(kernel, entries) for kernel in ported.kernels),
         shifts=line_shifts(data, ported.data) if ported.data is not data else (),
+        calls=tuple(map(calls_entry, ported.calls)),
     )
     written = _written(record, task, content, root, sink)
     return Done(written, ported.data if sink.returns_data else None, crash)

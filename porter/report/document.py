@@ -10,9 +10,11 @@ from typing import Any, NamedTuple
 
 from porter.engine.notices import NOTICES
 from porter.model import Effort
+from porter.project.reach import Reach
 from porter.project.records import Entry, FileRecord
 
 SCHEMA = "porter-report-1"
+_THROUGH_SHOWN = 4
 _RANK = {effort.value: effort.rank for effort in Effort}
 
 
@@ -71,13 +73,20 @@ class FileLine(NamedTuple):
 
 
 class KernelLine(NamedTuple):
-    """One kernel: its own findings, and device functions it calls that have work left."""
+    """One kernel: its own findings, and what it calls, directly or through others, that has work left."""
 
     path: str
     model: Mapping[str, Any]
     counts: Counts
     through: tuple[str, ...]
     left: str
+
+    @property
+    def shown_through(self) -> str:
+        """The first of these functions by their own names, and how many more there are."""
+        names = tuple(dict.fromkeys(name.rpartition("::")[2] for name in self.through))
+        more = len(names) - _THROUGH_SHOWN
+        return ", ".join((*names[:_THROUGH_SHOWN], *((f"{more:,} more",) if more > 0 else ())))
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,17 +218,15 @@ def _gaps(live: Iterable[Located]) -> tuple[Gap, ...]:
 
 def _kernels(records: Iterable[FileRecord], live: Iterable[Located]) -> tuple[KernelLine, ...]:
     inside: defaultdict[tuple[str, str], list[Entry]] = defaultdict(list)
-    functions: defaultdict[str, list[Entry]] = defaultdict(list)
     for path, entry in live:
         if entry.kernel is not None:
             inside[path, entry.kernel].append(entry)
-            functions[entry.kernel.rpartition("::")[2]].append(entry)
+    reach = Reach(records)
     lines: list[KernelLine] = []
     for record in records:
         for model in record.kernels:
             own = _count(inside.get((record.path, model["qualified"]), ()))
-            called = {name: _count(functions.get(name, ())) for name in model["callees"] if name != model["name"]}
-            through = tuple(sorted(name for name, counts in called.items() if counts.review or counts.manual))
-            left = max((own.left, *(called[name].left for name in through)), key=_RANK.__getitem__)
-            lines.append(KernelLine(record.path, model, own, through, left))
+            through = reach.through(record.path, model["qualified"])
+            left = max(own.left, through.left, key=_RANK.__getitem__)
+            lines.append(KernelLine(record.path, model, own, through.names, left))
     return tuple(lines)

@@ -90,7 +90,7 @@ def _kernels(report: Report, verbose: bool) -> Iterator[str]:
 
 def _kernel(line: KernelLine) -> tuple[str, ...]:
     place = f"{line.path}:{line.model['line']}"
-    return (line.model["qualified"], place, *map(_number, line.counts), ", ".join(line.through))
+    return (line.model["qualified"], place, *map(_number, line.counts), line.shown_through)
 
 
 def _manual(report: Report, verbose: bool) -> Iterator[str]:

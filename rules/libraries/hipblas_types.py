@@ -20,7 +20,8 @@ class HipblasTypes(Rule):
     where macros ask for it before its header is included: without them `__half *` does not match a 16-bit integer, and
     `hipblasGemmEx` has other enumerations. A small header of macros is included first. A source that multiplies halves
     without naming cuBLAS's header has it from another one (PyTorch's `ATen/cuda/CUDAContext.h`), which knows nothing of
-    these macros. A project's own branch for AMD, written without them, is left alone.
+    these macros. A project's own branch for AMD is written for hipBLAS as it includes it: the macros would change the
+    functions that it calls there.
     """
 
     code = "B001"
@@ -53,8 +54,8 @@ class HipblasTypes(Rule):
         if any(name.endswith(_SUPPORT) for name in unit.included):
             return
         for include in unit.tokens.includes:
-            is_cudas = include.name in _HEADERS and unit.dialects.at(include.start).compiled
-            if is_cudas and not unit.is_project_header(include.name):
+            is_compiled = unit.dialects.at(include.start).compiled
+            if include.name in _HEADERS and is_compiled and not unit.is_project_header(include.name):
                 message = "hipBLAS takes HIP's own types where macros ask for it"
                 span = Span(include.start, include.end)
                 yield self.finding(unit, span, message, Effort.NONE, includes=(_SUPPORT,))

@@ -47,6 +47,11 @@ class SupportName(Rule):
             "#if __CUDA_ARCH__ < 900\n#else\n__device__ void f();\n#endif",
             "#if PORTER_CUDA_ARCH < 900\n#else\n__device__ void f();\n#endif",
         ),
+        fixes(
+            "#if __CUDA_ARCH_HAS_FEATURE__(SM90_ALL)\nint a;\n#endif",
+            "#if PORTER_CUDA_ARCH_HAS_FEATURE(SM90_ALL)\nint a;\n#endif",
+        ),
+        clean("#if defined(__CUDA_ARCH_FEAT_SM90_ALL)\n#endif"),
         clean("#if warpSize == 32\n#endif"),
         clean("struct S { int __shfl_sync(int); }; int f(S s) { return s.__shfl_sync(1); }"),
     )

@@ -5,6 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from porter.validation.build.diagnostics import missing_header, read_diagnostics
+from porter.validation.build.origin import Origins
+
+from porter.project.records import Entry, FileRecord, Status
 
 ROOT = Path("/tree")
 
@@ -33,6 +36,29 @@ def test_without_an_instantiation_the_include_line_counts() -> None:
     assert read_diagnostics(output)[0].own(ROOT) == ("/tree/i.h", 9, 0)
     output = "In file included from /tree/i.h:9,\n                 from /tree/a.hip:3:\n/usr/y.h:1:2: error: e\n"
     assert read_diagnostics(output)[0].own(ROOT) == ("/tree/i.h", 9, 0)
+
+
+def test_a_header_that_is_reached_through_its_parent_has_its_findings() -> None:
+    """`#include "../common.h"` of `/tree/dropout/a.hip` is `common.h`, and above the tree is not in it."""
+    entry = Entry(1204, 1, "A002", "manual", "no tensor maps")
+    known = Origins(ROOT, {"common.h": FileRecord("common.h", "common.h", Status.PORTED, entries=(entry,))})
+    (raw,) = read_diagnostics("/tree/dropout/../common.h:1204:3: error: unknown type name 'CUtensorMap'\n")
+    found = known.diagnostic(raw)
+    assert found.place is not None
+    assert (found.place.source, found.place.source_line) == ("common.h", 1204)
+    assert [one.code for one in found.findings] == ["A002"]
+    (raw,) = read_diagnostics("/tree/dropout/../../other/a.h:1:3: error: e\n")
+    assert known.diagnostic(raw).place is None
+
+
+def test_the_operands_of_assembly_have_its_findings() -> None:
+    """They stand on lines of their own; other errors there have none."""
+    rows = [Entry(4, 1, "P101", "none", "done"), Entry(9, 1, "P102", "manual", "left")]
+    known = Origins(ROOT, {"a.h": FileRecord("a.h", "a.h", Status.PORTED, entries=tuple(rows))})
+    said = "/tree/a.h:14:3: error: invalid output constraint '=l' in asm\n/tree/a.h:14:9: error: unknown type\n"
+    assembly, other = map(known.diagnostic, read_diagnostics(said))
+    assert [one.message for one in assembly.findings] == ["left"]
+    assert other.findings == ()
 
 
 def test_both_passes_say_it_once() -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from porter.model import Effort
+from porter.cpp.prescan import Scan
+from porter.model import Calls, Effort
 from porter.project.records import BuildUse, Entry, FileRecord, Status, from_line, to_line
 from porter.report.document import Counts, Header, Report, build_report
 
@@ -65,14 +66,34 @@ def test_gaps_are_ordered_by_work_and_places() -> None:
 
 
 def test_a_kernel_answers_for_the_functions_it_calls() -> None:
-    """Work in a device function, be it in another file, is left to the kernels that call it."""
+    """Work in a device function of a file that the kernel's includes is left to the kernels that call it."""
+    calls = (Calls("k", "review", ("helper",)), Calls("other", "none", ()))
     found = report(
-        record("a.cu", entry("S103", "review", kernel="k"), kernels=(kernel("k", "helper"), kernel("other"))),
-        record("b.cuh", entry("A002", "manual", kernel="ns::helper")),
+        record(
+            "a.cu",
+            entry("S103", "review", kernel="k"),
+            kernels=(kernel("k"), kernel("other")),
+            calls=calls,
+            scan=Scan(("b.cuh",)),
+        ),
+        record("b.cuh", entry("A002", "manual", kernel="ns::helper"), calls=(Calls("ns::helper", "manual", ()),)),
     )
     first, second = found.kernels
-    assert (first.counts, first.through, first.left) == (Counts(0, 1, 0), ("helper",), "manual")
+    assert (first.counts, first.through, first.left) == (Counts(0, 1, 0), ("ns::helper",), "manual")
     assert (second.through, second.left) == ((), "none")
+
+
+def test_a_kernel_without_a_row_answers_for_what_clang_says_it_calls() -> None:
+    """Macros of other files make it."""
+    found = report(
+        record(
+            "a.cu",
+            entry("A002", "manual", kernel="helper"),
+            kernels=(kernel("k", "helper"),),
+            calls=(Calls("helper", "manual", ()),),
+        )
+    )
+    assert found.kernels[0].left == "manual"
 
 
 def test_one_build_finding_per_kind() -> None:
@@ -104,5 +125,6 @@ def test_records_survive_the_manifest() -> None:
         build=BuildUse("E201", 1, 2),
         support=("porter/x.hpp",),
         kernels=(kernel("k", "f"),),
+        calls=(Calls("k", "none", ("f", ".g")),),
     )
     assert from_line(to_line(original)) == original

@@ -373,7 +373,7 @@ def test_who_waits_are_kernels(inputs: Inputs) -> None:
     """Those with the place in them, and those that call a function with it; not the function itself, nor host code."""
     kernels = [dict(kernel, through=[]) for kernel in inputs.report["kernels"]]
     assert len(kernels) > 3
-    kernels[1]["through"] = kernels[2]["through"] = ["helper"]
+    kernels[1]["through"] = kernels[2]["through"] = ["n::helper"]
     finding = {**inputs.report["findings"][0], "code": "A002", "effort": "manual", "suppressed": None, "fixed": False}
     inside = [(kernels[0]["path"], kernels[0]["qualified"])] * 2
     where = [*inside, ("a.cuh", "n::helper<int, m::T>"), ("a.cuh", "n::helper<int>"), ("b.cu", "host"), ("b.cu", None)]

@@ -149,6 +149,27 @@ def test_includes_are_listed_in_order() -> None:
     assert scan(data, lambda name: False).includes == ("a.h", "b/c.cuh")
 
 
+@pytest.mark.parametrize(
+    "before",
+    [
+        b"#if ( \\\n    defined(X) && \\\n    (Y == 1))\n#define Z\n#endif",
+        b"/*\n * Contact: A. Author (author@example.org),\n * a university (b)\n */",
+        b"DECLARE_ALL(a, b)",
+    ],
+    ids=["condition on several lines", "comment", "macro"],
+)
+def test_what_looks_like_a_head_does_not_reach_over_includes(before: bytes) -> None:
+    """`defined(X) && ... #include "a.h" ... void f() {` is no function: what stands between is seen."""
+    found = scan(before + b'\n#include "a.h"\n#define shimX 1\nvoid f(int a) {\n}\n', lambda name: name == "shimX")
+    assert (found.includes, found.declared) == (("a.h",), ("shimX",))
+
+
+def test_the_parameters_of_a_head_may_stand_in_conditions() -> None:
+    """A directive of another kind does not end them."""
+    text = b"\nshimX(int a,\n#ifdef Y\n  int b,\n#endif\n  int c)\n{\n}\n"
+    assert scan(text, lambda name: True).declared == ("shimX",)
+
+
 @given(st.lists(st.sampled_from([b"a<", b"enum ", b"typedef a ", b"F(1)\n", b"{", b";\n", b"/*", b"template<a> "])))
 def test_any_bytes_are_fine(pieces: list[bytes]) -> None:
     """Nothing makes it fail."""

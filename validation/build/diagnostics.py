@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -40,7 +41,7 @@ class Raw:
 
 def _is_below(path: str, root: Path) -> bool:
     try:
-        return Path(path).absolute().is_relative_to(root)
+        return Path(os.path.normpath(Path(path).absolute())).is_relative_to(root)
     except OSError:
         return False
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -14,6 +15,8 @@ from porter.project.manifest import Manifest
 from porter.project.records import FileRecord
 
 _MOST = 3
+_ASSEMBLY = ("P101", "P102")
+_LONGEST_ASSEMBLY = 60
 
 
 @dataclass(frozen=True)
@@ -54,10 +57,21 @@ class Origins:
         own = raw.own(self.root)
         if own is None:
             return Diagnostic(raw.severity, raw.text, None, raw.path)
-        inside = str(PurePosixPath(Path(own[0]).absolute().relative_to(self.root)))
+        inside = str(PurePosixPath(Path(os.path.normpath(Path(own[0]).absolute())).relative_to(self.root)))
         place = self.place(inside, own[1], own[2])
+        found = self.findings(place) or (self._of_assembly(place) if raw.text.endswith(" in asm") else ())
         within = raw.path if raw.path is not None and raw.path != own[0] else None
-        return Diagnostic(raw.severity, raw.text, place, within, self.kernel(place), self.findings(place))
+        return Diagnostic(raw.severity, raw.text, place, within, self.kernel(place), found)
+
+    def _of_assembly(self, place: Place) -> tuple[Related, ...]:
+        """What is found at the beginning of the assembly whose operands stand at a line below."""
+        record = self.records.get(place.path)
+        line = place.source_line
+        if record is None or line is None:
+            return ()
+        above = [one for one in record.entries if one.code in _ASSEMBLY and 0 < line - one.line <= _LONGEST_ASSEMBLY]
+        last = max(above, key=lambda one: one.line, default=None)
+        return (Related(last.code, last.effort, last.message),) if last is not None and not last.suppressed else ()
 
 
 def origins(root: Path, manifest: Manifest | None) -> Origins:

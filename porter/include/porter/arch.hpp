@@ -10,6 +10,9 @@
 #define PORTER_CUDA_ARCH_SOLE 800
 #endif
 
+// PORTER_CUDA_ARCH_HAS_FEATURE stands for __CUDA_ARCH_HAS_FEATURE__, which asks for what one NVIDIA GPU alone has.
+#define PORTER_CUDA_ARCH_HAS_FEATURE(feature) 0
+
 // PORTER_CUDA_VERSION stands for the version macros of CUDA: 12.0, whose API HIP follows most closely.
 #define PORTER_CUDA_VERSION 12000
 #define PORTER_CUDA_VERSION_MAJOR 12

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from porter.engine.calls import without_arguments
 from porter.report.gap.effort import effort_class, minutes_of, reads_as
 from porter.report.gap.model import Action, FailedUnit, Kernel, Place, Program, State, Work
 
@@ -137,9 +138,9 @@ def _programs(programs: Sequence[Program]) -> Iterator[Action]:
 
 
 def waiting(kernels: Iterable[Kernel], places: Iterable[Place]) -> int:
-    """How many kernels have one of these places, in themselves or in a function that they call."""
+    """How many kernels have one of these places, in themselves or in a function that they call, directly or not."""
     own = frozenset(places)
-    functions = {place.kernel.partition("<")[0].rpartition("::")[2] for place in own if place.kernel}
+    functions = {without_arguments(place.kernel) for place in own if place.kernel}
     return sum(not (own.isdisjoint(one.places) and functions.isdisjoint(one.through)) for one in kernels)
 
 

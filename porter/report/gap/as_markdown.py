@@ -48,7 +48,8 @@ def _lines(report: GapReport, most: int) -> Iterator[str]:
     yield from _table("Work left", ("code", "what", "by hand", "to review", "files"), rows, most)
     open_kernels = [kernel for kernel in report.kernels if kernel.state not in DONE]
     rows = [
-        (k.name, f"{k.path}:{k.line}", k.state.label, work_left(k.manual, k.review), evidence(k)) for k in open_kernels
+        (k.name, f"{k.path}:{k.line}", k.state.label, work_left(k.manual, k.review, len(k.through)), evidence(k))
+        for k in open_kernels
     ]
     yield from _table("Kernels with work left", ("kernel", "where", "state", "work", "evidence"), rows, most)
     folders = [folder for folder in report.folders if folder.manual or folder.review]

@@ -42,9 +42,10 @@ def headline(report: GapReport) -> str:
     return f"{report.done:,} of {total:,} kernels have nothing left to do{tail}."
 
 
-def work_left(manual: int, review: int) -> str:
-    """`3 by hand, 1 to review`."""
-    return ", ".join(f"{count:,} {word}" for count, word in ((manual, "by hand"), (review, "to review")) if count)
+def work_left(manual: int, review: int, called: int = 0) -> str:
+    """`3 by hand, 1 to review, 2 functions that it calls`."""
+    words = (manual, "by hand"), (review, "to review"), (called, f"function{'s' * (called != 1)} that it calls")
+    return ", ".join(f"{count:,} {word}" for count, word in words if count)
 
 
 def evidence(kernel: Kernel) -> str:
@@ -131,7 +132,7 @@ def _kernels(report: GapReport) -> Iterator[str]:
                 plain(kernel.name),
                 plain(f"{kernel.path}:{kernel.line}"),
                 kernel.state.label,
-                work_left(kernel.manual, kernel.review),
+                work_left(kernel.manual, kernel.review, len(kernel.through)),
                 evidence(kernel),
             )
             for kernel in report.kernels[:_KERNELS_SHOWN]

@@ -10,7 +10,7 @@ import json
 import os
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -143,7 +143,7 @@ def _kernel(kernel: Kernel, numbers: Mapping[str, int]) -> dict[str, Any]:
         "last": kernel.last_line,
         "state": kernel.state.value,
         "counts": [kernel.rewritten, kernel.review, kernel.manual],
-        "through": list(kernel.through),
+        "through": [*kernel.through[:_ERRORS_SHOWN], *_further(len(kernel.through) - _ERRORS_SHOWN)],
         "signature": kernel.signature,
         "launches": list(kernel.launches),
         "places": [_place(place) for place in kernel.places],
@@ -154,6 +154,11 @@ def _kernel(kernel: Kernel, numbers: Mapping[str, int]) -> dict[str, Any]:
         "errors": list(kernel.errors[:_ERRORS_SHOWN]),
         "more": max(0, len(kernel.errors) - _ERRORS_SHOWN),
     }
+
+
+def _further(count: int) -> Iterator[str]:
+    if count > 0:
+        yield f"{count:,} more"
 
 
 def _place(place: Place) -> list[Any]:
