@@ -46,17 +46,21 @@ class _Group:
         self._first, self.alone = line.last, ""
         self._is_whole |= line.name == "else"
 
-    def left_out(self) -> list[tuple[int, int]]:
-        """All branches but the last, where one of them is compiled whatever holds and each leaves the same alone."""
+    def left_out(self, texts: Sequence[str]) -> list[tuple[int, int]]:
+        """All branches but the last, where one of them is compiled whatever holds and each leaves the same alone. The
+        last has all names of the others: what makes threads part in one of them may do so in the one that is read."""
         kinds = {alone for _, _, alone in self._branches}
         if not self._is_whole or len(kinds) > 1 or "" in kinds:
             return []
+        *others, known = [{*filter(str.isidentifier, texts[first:last])} for first, last, _ in self._branches]
+        if not all(names <= known for names in others):
+            return []
         return [(first, last) for first, last, _ in self._branches[:-1]]
 
-    def brackets(self) -> str:
+    def brackets(self, texts: Sequence[str]) -> str:
         """What the group leaves to what is around it."""
         alone = [alone for _, _, alone in self._branches]
-        return alone[-1] if self.left_out() else "".join(alone)
+        return alone[-1] if self.left_out(texts) else "".join(alone)
 
 
 def alternatives(texts: Sequence[str], brackets: Iterable[int], lines: Iterable[Line]) -> Iterator[tuple[int, int]]:
@@ -78,6 +82,6 @@ def alternatives(texts: Sequence[str], brackets: Iterable[int], lines: Iterable[
             groups[-1].turn(line)
         elif groups and line.name == "endif":
             groups[-1].turn(line)
-            yield from groups[-1].left_out()
-            for bracket in groups.pop().brackets() if len(groups) > 1 else ():
+            yield from groups[-1].left_out(texts)
+            for bracket in groups.pop().brackets(texts) if len(groups) > 1 else ():
                 groups[-1].add(bracket)

@@ -67,26 +67,28 @@ def test_as_where_there_is_one_branch() -> None:
         "#if A\nvoid f() {\n#elif B\nvoid g() {\n#endif\n}",
         "#if A\nif (a) {\n#else\nif (a) { while (b) {\n#endif\n}",
         "#if A\n}\n#else\n{\n#endif",
+        "void f() {\n#if A\nif (threadIdx.x < 3) {\n#else\nif (n == 1) {\n#endif\n} }",
         "#if A\n{\n#else\n{\n",
         "#else\n{\n#endif\n{ }",
     ],
 )
 def test_others_are_left_as_they_are(source: str) -> None:
-    """Balanced ones, those that may be left out altogether, those that open other things, and what does not end."""
+    """Balanced ones, those that may be left out altogether, that open other things or ask for others, and what does not
+    end."""
     assert _left_out(lex(source)) == []
 
 
 def test_groups_in_groups() -> None:
     """What an inner group leaves open counts for the branch that it stands in."""
-    source = "#if A\n#if B\nif (b) {\n#else\nif (c) {\n#endif\n#else\nif (d) {\n#endif\n}"
+    source = "#if A\n#if B\nif (b) {\n#else\nif (!b) {\n#endif\n#else\nif (b + B) {\n#endif\n}"
     tokens = lex(source)
-    assert _left_out(tokens) == ["B if ( b ) { if ( c ) {"]  # the first branch of the outer group
+    assert _left_out(tokens) == ["B if ( b ) { if ( ! b ) {"]  # the first branch of the outer group
     opening = max(index for index, text in enumerate(tokens.texts) if text == "{")
     assert tokens.texts[tokens.partner[opening]] == "}"
 
 
 def test_brackets_of_a_branch_pair_within_it() -> None:
-    tokens = lex("#if A\nwhile (a[0]) {\n#else\nwhile (b[1]) {\n#endif\n}\n#define F(x) (x)\n")
+    tokens = lex("#if A\nwhile (a[0]) {\n#else\nwhile (a[1]) {\n#endif\n}\n#define F(x) (x)\n")
     pairs = {tokens.texts[one] + tokens.texts[other] for one, other in tokens.partner.items() if one < other}
     assert pairs == {"()", "[]", "{}"}
     opening, _ = [index for index, text in enumerate(tokens.texts) if text == "{"]
