@@ -104,6 +104,15 @@ UNEXPLAINED_ERROR = _notice(
     leaves work. It is a gap in porter, an error that the original has as well, or a macro of the build that was not
     told (`defines` in porter.toml). Mend it by hand; please report what is a gap.""",
 )
+IDLE_ALLOW = _notice(
+    "E011",
+    "idle-allow",
+    Effort.NONE,
+    "An allow comment that covers nothing",
+    """`// porter: allow[CODE] reason` accepts a finding on its line, or on the next one where it stands alone. Nothing
+    is found there any more, the comment stands at another line than the finding, or the code is misspelt: delete the
+    comment, or mend it, lest it accepts what comes later. Said only where the rule looked at the whole file.""",
+)
 UNREADABLE = _notice(
     "E101",
     "unreadable-file",
