@@ -312,6 +312,15 @@ BUILD_WORKFLOW = _notice(
     `rocm/dev-ubuntu-22.04`. `runtime: nvidia`, `driver: nvidia` below `deploy.resources` and `--gpus` become the
     devices `/dev/kfd` and `/dev/dri` with the group `video`; `nvidia-smi` is `rocm-smi` or `amd-smi`.""",
 )
+BUILD_JSON = _notice(
+    "E217",
+    "json-build",
+    Effort.REVIEW,
+    "JSON names sources of CUDA, or calls nvcc",
+    """Tasks and settings of editors, presets of CMake and lists of kernels in JSON are copied. The sources that they
+    name have other names in the port (`.cu` is now `.hip`), nvcc is hipcc, `CMAKE_CUDA_ARCHITECTURES` is
+    `CMAKE_HIP_ARCHITECTURES`, and the toolkit's folder is ROCm's. `compile_commands.json` itself is converted.""",
+)
 
 _LANGUAGE = """The file is copied as it is: porter reads C++, CUDA, build files and Python. What it calls, declares or
     compiles of CUDA is still CUDA's, and where it names sources those may be renamed (`.cu` is now `.hip`)."""
