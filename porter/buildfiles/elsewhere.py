@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 
 from porter.engine.notices import (
+    BUILD_JSON,
     BUILD_WORKFLOW,
     SOURCE_CYTHON,
     SOURCE_FORTRAN,
@@ -32,8 +34,13 @@ _SERVICES = re.compile(
     r"|\.?appveyor[\w.-]*\.ya?ml|\.travis\.ya?ml|\.cirrus\.ya?ml|jenkinsfile[\w.-]*|\.jenkins|\.?devcontainer\.json"
 )
 """Names of files that say what runs where."""
+_JSON = re.compile(
+    r"(?:tasks|launch|c_cpp_properties|cmake-?(?:user)?-?presets|[\w.-]*(?:kernel|source|build|compile|command)[\w.-]*)\.jsonc?"
+)
+"""Names of what says how sources are built, or which there are; any other JSON may be data, and large."""
 _FOLDERS = (".github/workflows/", ".github/actions/", ".circleci/", ".buildkite/", ".gitlab/", ".azure-pipelines/")
 _LISTED = (".yml", ".yaml")
+_IN_JSON = (".json", ".jsonc")
 
 _CALLED = rb"\bcuda(?:Malloc|Memcpy|Memset|Free|Launch|Stream|Event|Device|SetDevice|GetDevice)\w*[ \t]*\("
 _DRIVER = rb"\bcu(?:Init|Launch|Module|Ctx|Mem|Device|Stream)[A-Z]?\w*[ \t]*\("
@@ -43,6 +50,10 @@ PATTERNS = {
         rb"\bnvidia/cuda\b|\bnvcr\.io/|/usr/local/cuda|\bcuda-?toolkit\b|\bcuda-(?:nvcc|cudart|libraries|compiler|keyring)"
         rb"|runtime[\"']?:[ \t]*[\"']?nvidia\b|driver[\"']?:[ \t]*[\"']?nvidia\b|--gpus\b|--runtime[= ]nvidia\b"
         rb"|\bnvidia-docker\b|\bnvidia-smi\b|\bnvcc\b|\bCMAKE_CUDA|[-+/_]cu1[1-9]\d\b|\bCUDA_(?:HOME|PATH|ARCH)|NVIDIA_VISIBLE_DEVICES"
+    ),
+    BUILD_JSON: re.compile(
+        rb"[\w*})]\.cu(?=[\"'\s\\;:,])(?!\"[ \t]*:)|[\"'/\s]nvcc(?:\.exe)?[\"'\s\\]|\bCMAKE_CUDA"
+        rb"|\bCUDACXX\b|\$gcc-nvcc|\bcuda-gdb\b|/usr/local/cuda\b|[{:]CUDA_(?:HOME|PATH)\b"
     ),
     SOURCE_RUST: re.compile(
         rb"\b(?:cudarc|rustacuda|cuda_driver_sys|cuda_runtime_sys|cuda_std|cuda_builder)::|\b__global__\b"
@@ -67,18 +78,20 @@ PATTERNS = {
     SOURCE_MANAGED: re.compile(rb"\bjcuda\.|\bManagedCuda\b|\bJCuda\b|[\"'](?:lib)?(?:nvcuda|cudart)[\w.]*[\"']"),
     SOURCE_TEMPLATE: re.compile(rb"\b__(?:global|device)__\b|\b__(?:shfl|ballot)\w*\("),
 }
+_OWN_JSON = re.compile(rb"\w\.hip\b|\bhipcc\b|rocm|CMAKE_HIP", re.IGNORECASE)
 _OWN_WORKFLOW = re.compile(rb"rocm|/dev/kfd", re.IGNORECASE)
 _OWN_SOURCE = re.compile(
     rb"\bhip(?:Malloc|Memcpy|Free|Init|Launch|Module|Stream)|hip/hip_runtime|\bhipfort\b|__HIP"
     rb"|\b(?:using|import) AMDGPU\b"
 )
+_OWN = {BUILD_JSON: _OWN_JSON, BUILD_WORKFLOW: _OWN_WORKFLOW}
 
 
 def has_own_path(notice: Notice, data: bytes) -> bool:
     """Whether such a file names what is AMD's as well: then its authors have seen to both."""
     if notice not in PATTERNS:
         return False
-    return (_OWN_WORKFLOW if notice is BUILD_WORKFLOW else _OWN_SOURCE).search(data) is not None
+    return _OWN.get(notice, _OWN_SOURCE).search(data) is not None
 
 
 def kind_elsewhere(path: str, name: str, suffix: str) -> Notice | None:
@@ -87,5 +100,8 @@ def kind_elsewhere(path: str, name: str, suffix: str) -> Notice | None:
         return LANGUAGES[suffix]
     if _SERVICES.fullmatch(name) is not None:
         return BUILD_WORKFLOW
+    if suffix in _IN_JSON:
+        known = f"/{path}".endswith(f"/.vscode/{posixpath.basename(path)}") or _JSON.fullmatch(name) is not None
+        return BUILD_JSON if known else None
     listed = suffix in _LISTED and any(f"/{folder}" in f"/{path}" for folder in _FOLDERS)
     return BUILD_WORKFLOW if listed else None

@@ -100,7 +100,9 @@ _AT_RUN_TIME = (
 """What Python that compiles nothing asks, or loads, when it runs."""
 _IN_PYTHON = (re.compile(rb"nvcc\b(?<=\bnvcc)"), re.compile(rb"\.cu\b"))
 """Looked for one by one, which is three times as fast as all at once: most files have none of them."""
-_CUDA_IN_SCRIPT = re.compile(rb"\bnvcc\b|-DCUDA|-DCMAKE_CUDA|\w\.cu\b|CUDA_HOME|CUDA_PATH|/cuda\b")
+_NVIDIAS = rb"|--gpus(?![\w-])|--runtime[= ]nvidia\b|nvidia-(?:smi|docker)\b"
+_CUDA_IN_SCRIPT = re.compile(rb"\bnvcc\b|-DCUDA|-DCMAKE_CUDA|\w\.cu\b|CUDA_HOME|CUDA_PATH|/cuda\b" + _NVIDIAS)
+_CUDA_IN_MAKE = re.compile(_CUDA.pattern + _NVIDIAS)
 _CUDA_IN_SETTINGS = re.compile(
     rb"CUDA_(?:HOME|PATH|ARCH)|CUDACXX|/cuda\b(?!\.(?:txt|in))|\bnvcc\b|-gencode|[\w*]\.cu\b|cuda-?1\dx?\b|-cu1\d\b"
     rb"|\b(?:cudart|cublas(?:Lt)?|cufft|curand|cusparse|cusolver|cudnn)\b"
@@ -129,6 +131,7 @@ REPORTED = frozenset({BUILD_MESON, BUILD_BAZEL, BUILD_PACKAGES, BUILD_CONTAINER,
 """Kinds that are only reported."""
 _PATTERNS = {
     BUILD_SCRIPT: _CUDA_IN_SCRIPT,
+    BUILD_MAKE: _CUDA_IN_MAKE,
     BUILD_SETTINGS: _CUDA_IN_SETTINGS,
     BUILD_PACKAGES: _CUDA_IN_LISTS,
     BUILD_CONTAINER: _CUDA_IN_CONTAINERS,

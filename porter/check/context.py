@@ -12,7 +12,7 @@ from porter.source import SourceFile
 _BORDERS = frozenset(";{}")
 _MOST_TOKENS = 64
 _ABOUT_THE_FILE = frozenset("E")
-_ABOUT_A_COMMENT = "E004"
+_ABOUT_A_COMMENT = frozenset({"E004", "E011"})
 
 
 class Place(NamedTuple):
@@ -33,7 +33,7 @@ class Text:
 
     def context(self, entry: Entry) -> str:
         """Digest of the statement around a finding: tokens only, so blanks, comments and line ends do not count."""
-        if self._is_code and entry.code[0] in _ABOUT_THE_FILE and entry.code != _ABOUT_A_COMMENT:
+        if self._is_code and entry.code[0] in _ABOUT_THE_FILE and entry.code not in _ABOUT_A_COMMENT:
             return ""
         words = self._words(entry)
         return hashlib.sha256("\0".join(words).encode("latin-1", "replace")).hexdigest()[:16]

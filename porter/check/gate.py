@@ -367,7 +367,7 @@ def _mentions(side: Side, looked: Mapping[str, Looked]) -> list[FileRecord]:
 
 
 def _spotted(checkout: Checkout, looked: Iterable[Looked], others: Sequence[FileRecord]) -> list[Spotted]:
-    """All findings that leave work, in order of place."""
+    """All findings that leave work, and notes on allow comments, in order of place."""
     found: list[Spotted] = []
     for record, details in looked:
         for number, detail in details.items():

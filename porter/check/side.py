@@ -24,6 +24,7 @@ from porter.cpp.include_graph import (
 )
 from porter.cpp.prescan import Scan
 from porter.engine.context import run_key, shadowing
+from porter.engine.notices import IDLE_ALLOW
 from porter.names.table import is_cuda_header
 from porter.project.compilation import NO_FLAGS, Database, Flags, read_database
 from porter.project.dialects import Told, file_dialects, told_by
@@ -364,7 +365,11 @@ def _collector(
 
 
 def _details(root: Path, record: FileRecord, ported: bytes | None) -> dict[int, Detail]:
-    leaving = {number: entry for number, entry in enumerate(record.entries) if entry.effort != "none"}
+    leaving = {
+        number: entry
+        for number, entry in enumerate(record.entries)
+        if entry.effort != "none" or entry.code == IDLE_ALLOW.code
+    }
     if not leaving:
         return {}
     try:

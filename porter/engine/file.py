@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import bisect
 import functools
+import re
 import traceback
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -23,11 +24,11 @@ from porter.engine.embedded import KERNEL_IN_STRING, Embedded, embed
 from porter.engine.fixpoint import is_name_for_name, is_settled
 from porter.engine.insertion import include_edit
 from porter.engine.own_lines import Lines
-from porter.engine.rule import Rule
+from porter.engine.rule import Rule, known_words
 from porter.engine.second_look import SecondLook
 from porter.engine.semantics import Semantics
 from porter.engine.support import FOLDER, SupportTable
-from porter.engine.suppress import Allowance, allowances, reason_for
+from porter.engine.suppress import Allowance, allowances, covering, idle, words_for
 from porter.engine.trace import Trace
 from porter.engine.unit import Unit
 from porter.model import Edit, Effort, Finding, Kernel, PortedFile, Settings, Span
@@ -39,7 +40,7 @@ CUSTOM = "custom-rewrite"
 MAX_PASSES = 6
 """A file that still changes after so many passes is a bug of ours, and reported as one."""
 
-CONFLICT, NOT_CONVERGED, UNREADABLE, BAD_ALLOW, RULE_FAILED, NOT_PARSED, INACTIVE_BRANCH, DEEP = (
+CONFLICT, NOT_CONVERGED, UNREADABLE, BAD_ALLOW, RULE_FAILED, NOT_PARSED, INACTIVE_BRANCH, DEEP, IDLE_ALLOW = (
     "E001",
     "E002",
     "E003",
@@ -48,7 +49,13 @@ CONFLICT, NOT_CONVERGED, UNREADABLE, BAD_ALLOW, RULE_FAILED, NOT_PARSED, INACTIV
     "E006",
     "E007",
     "E009",
+    "E011",
 )
+_PARTLY = frozenset({NOT_CONVERGED, RULE_FAILED, NOT_PARSED, DEEP})
+"""Findings that say that rules did not see all of a file."""
+_NATIVE = "W120"
+"""Finds something with `--warp native` alone."""
+_BUILD_RULE = re.compile(r"K\d{3}")
 
 
 @dataclass(frozen=True)
@@ -184,6 +191,7 @@ def _ported(
     kept = lines.compiled(kept)
     kept += [*_parser_notes(asked, kept if asked is first else ()), *notes, *_deep_notes(first)]
     kept += [_not_converged(source, endless)] if endless else []
+    kept += _idle_allows(first, lines, context, kept)
     calls = calls_of(first.tokens, first.dialects, kept, first.headed_functions_seen)
     return PortedFile(
         path=source.path,
@@ -258,7 +266,7 @@ def find(
     """All findings of the rules in one unit, suppressions marked; with `lines`, only where a rule is at home.
 
     A rule that raises is left out for this file: the others must not suffer, and the finding says so. Tracebacks are
-    added to `crashes`.
+    added to `crashes`, and comments that suppress to `lines.covered`.
     """
     findings: list[Finding] = []
     at_home = None if lines is None or lines.keeps_all else lines
@@ -283,12 +291,15 @@ def find(
     by_line: defaultdict[int, list[Allowance]] = defaultdict(list)
     for allowance in allowed:
         by_line[allowance.line].append(allowance)
-    marked = [_suppress(finding, reason_for(finding, by_line)) for finding in findings]
+    by = [covering(finding, by_line) for finding in findings]
+    if lines is not None:
+        lines.covered.update((a.number, word) for f, a in zip(findings, by, strict=True) if a for word in words_for(f))
+    marked = [_suppress(finding, allowance) for finding, allowance in zip(findings, by, strict=True)]
     return marked + [_bad_allow(unit, allowance) for allowance in allowed if not allowance.reason]
 
 
-def _suppress(finding: Finding, reason: str | None) -> Finding:
-    return finding if reason is None else replace(finding, suppressed=reason, edits=(), includes=())
+def _suppress(finding: Finding, allowance: Allowance | None) -> Finding:
+    return finding if allowance is None else replace(finding, suppressed=allowance.reason, edits=(), includes=())
 
 
 def _embedded(unit: Unit, context: Context, rules: tuple[Rule, ...]) -> tuple[Embedded, ...]:
@@ -449,6 +460,22 @@ def _bad_allow(unit: Unit, allowance: Allowance) -> Finding:
         Effort.REVIEW,
         allowance.span,
     )
+
+
+def _idle_allows(unit: Unit, lines: Lines, context: Context, kept: Iterable[Finding]) -> Iterator[Finding]:
+    """Allow comments that cover nothing, of rules that had their say in all of the file."""
+    allowed = allowances(unit.source, unit.tokens)
+    if not allowed:
+        return
+    settings = context.settings
+    by_mode = settings.warp == "native" or settings.native_kernels
+    partly = context.parse is None or by_mode or not _PARTLY.isdisjoint(finding.code for finding in kept)
+    asked = () if partly else lines.asked(context.rules)
+    words = frozenset(word for rule in asked if rule.code != _NATIVE for word in (rule.code, rule.name))
+    known = known_words() | {code for one in allowed for code in one.codes if _BUILD_RULE.fullmatch(code)}
+    for allowance, said in idle(allowed, lines.covered, words, known):
+        message = f"an allow comment that covers nothing: {said}"
+        yield _engine_finding(unit.source, IDLE_ALLOW, "idle-allow", message, Effort.NONE, allowance.span)
 
 
 def _not_done(finding: Finding) -> Finding:

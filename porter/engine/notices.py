@@ -104,6 +104,15 @@ UNEXPLAINED_ERROR = _notice(
     leaves work. It is a gap in porter, an error that the original has as well, or a macro of the build that was not
     told (`defines` in porter.toml). Mend it by hand; please report what is a gap.""",
 )
+IDLE_ALLOW = _notice(
+    "E011",
+    "idle-allow",
+    Effort.NONE,
+    "An allow comment that covers nothing",
+    """`// porter: allow[CODE] reason` accepts a finding on its line, or on the next one where it stands alone. Nothing
+    is found there any more, the comment stands at another line than the finding, or the code is misspelt: delete the
+    comment, or mend it, lest it accepts what comes later. Said only where the rule looked at the whole file.""",
+)
 UNREADABLE = _notice(
     "E101",
     "unreadable-file",
@@ -302,6 +311,15 @@ BUILD_WORKFLOW = _notice(
     CUDA (`Jimver/cuda-toolkit`, `apt install cuda-toolkit-12-4`, an image `nvidia/cuda`) has to install ROCm, or run in
     `rocm/dev-ubuntu-22.04`. `runtime: nvidia`, `driver: nvidia` below `deploy.resources` and `--gpus` become the
     devices `/dev/kfd` and `/dev/dri` with the group `video`; `nvidia-smi` is `rocm-smi` or `amd-smi`.""",
+)
+BUILD_JSON = _notice(
+    "E217",
+    "json-build",
+    Effort.REVIEW,
+    "JSON names sources of CUDA, or calls nvcc",
+    """Tasks and settings of editors, presets of CMake and lists of kernels in JSON are copied. The sources that they
+    name have other names in the port (`.cu` is now `.hip`), nvcc is hipcc, `CMAKE_CUDA_ARCHITECTURES` is
+    `CMAKE_HIP_ARCHITECTURES`, and the toolkit's folder is ROCm's. `compile_commands.json` itself is converted.""",
 )
 
 _LANGUAGE = """The file is copied as it is: porter reads C++, CUDA, build files and Python. What it calls, declares or

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from porter.engine import notices
 from porter.engine.asking import not_about
@@ -23,6 +23,8 @@ class Lines:
 
     source: SourceFile
     dialects: Dialects
+    covered: set[tuple[int, str]] = field(default_factory=set)
+    """Of allow comments that suppressed a finding of any pass: their numbers, and what they call it."""
 
     def asked(self, rules: Iterable[Rule]) -> tuple[Rule, ...]:
         """The rules that can have something to say about this file."""

@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from porter.engine.dialect import Dialect
 from porter.engine.edits import apply
+from porter.engine.notices import NOTICES
 from porter.engine.unit import Unit
 from porter.model import Edit, Effort, Finding, Rewrite, Settings, Span
 
@@ -164,6 +165,16 @@ class Rule(Explained):
             edits=edits,
             includes=includes,
         )
+
+
+def known_words() -> frozenset[str]:
+    """The codes and names of all findings that there are, in files of any kind."""
+    return _rules_words() | {word for notice in NOTICES for word in (notice.code, notice.name)}
+
+
+@functools.cache
+def _rules_words() -> frozenset[str]:
+    return frozenset(word for rule in Rule.__subclasses__() for word in (rule.code, _file_name(rule)))
 
 
 def answered_names(settings: Settings) -> frozenset[str]:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
+from porter.engine.notices import IDLE_ALLOW
 from porter.model import Effort
 from porter.report.document import KernelLine, Located, Report
 
@@ -27,6 +28,7 @@ def report_text(report: Report, *, verbose: bool = False) -> str:
         _kernels(report, verbose),
         _manual(report, verbose),
         _reviews(report, verbose),
+        _idle_comments(report, verbose),
     ]
     if verbose:
         parts += [_rewrites(report), _left_out(report)]
@@ -162,6 +164,15 @@ def _reviews(report: Report, verbose: bool) -> Iterator[str]:
     shown = found if verbose else found[:_REVIEWS_SHOWN]
     if found:
         yield f"review: {len(found):,} places to look at" + _of(len(shown), len(found), "--verbose shows all")
+        yield from map(finding_line, shown)
+
+
+def _idle_comments(report: Report, verbose: bool) -> Iterator[str]:
+    """Notes that ask for no work of the port, and would be seen nowhere else."""
+    found = [f for f in report.with_effort(Effort.NONE) if f.entry.code == IDLE_ALLOW.code]
+    shown = found if verbose else found[:_REVIEWS_SHOWN]
+    if found:
+        yield f"allow comments that cover nothing: {len(found):,}" + _of(len(shown), len(found), "--verbose shows all")
         yield from map(finding_line, shown)
 
 

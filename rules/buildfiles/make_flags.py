@@ -85,6 +85,24 @@ class MakeFlags(BuildRule):
             "S = $(shell find src -name x.c)\na:\n\tnvcc -O2 $(S) -o a | sed -r 's/a/b/' && rm -rf b", path="Makefile"
         ),
         clean("# nvcc -arch=sm_80\nall:", path="Makefile"),
+        clean(
+            "NVCCFLAGS = -O2 $(shell hipcc --version | grep -Eo 'V[0-9]+' | cut -d. -f1 | sort --unique)\n"
+            "a:\n\tnvcc $(NVCCFLAGS) a.c",
+            path="Makefile",
+        ),
+        clean(
+            "NVCCFLAGS = $(shell $(PY) -c 'x' --includes) $(shell /usr/bin/pkg-config --cflags y)\n"
+            "a:\n\tnvcc $(NVCCFLAGS)",
+            path="Makefile",
+        ),
+        clean("a:\n\tnvcc -O2 `pkg-config --libs x | cut -c3-` a.c $(shell ls | grep -e x)", path="Makefile"),
+        clean("nvcc -O2 a.c $(pkg-config --libs x | cut -c3-)\n", path="build.sh"),
+        reports("a:\n\tnvcc `pkg-config --libs x` --frobnicate a.c", path="Makefile", effort=Effort.REVIEW),
+        reports(
+            "NVCCFLAGS = $(shell pkg-config --libs x) --frobnicate\na:\n\tnvcc $(NVCCFLAGS)",
+            path="Makefile",
+            effort=Effort.REVIEW,
+        ),
     )
 
     def find(self, unit: BuildUnit) -> Iterator[Finding]:
@@ -95,8 +113,10 @@ class MakeFlags(BuildRule):
                 continue
             certain = assignment.name in make.flag_variables
             for words in make.words(assignment.start, assignment.end):
-                known = certain and (not _is_another_command(words) or make.calls_nvcc(words[0].start, words[-1].end))
-                yield from self.flags(unit, words, all_known=known, arch_flags=True)
+                for number, command in enumerate(_commands(unit.text, words)):
+                    another = number > 0 or _is_another_command(unit.text, command)
+                    known = certain and (not another or make.calls_nvcc(command[0].start, command[-1].end))
+                    yield from self.flags(unit, command, all_known=known, arch_flags=True)
         for line in make.lines:
             if unit.kind is Kind.SHELL and any(a.start <= line.start < a.end for a in make.assignments):
                 continue
@@ -132,21 +152,29 @@ class MakeFlags(BuildRule):
 
 
 def _commands(text: str, words: list[Word]) -> Iterator[list[Word]]:
-    """The commands of a line, which `|`, `&&` and `;` part."""
-    command: list[Word] = []
+    """The commands of a line, which `|`, `&&` and `;` part; first the one that others in backquotes stand in."""
+    parts: list[list[Word]] = [[]]
+    inside: list[list[Word]] = []
+    quoted = False
     for word in words:
-        if command and not _PARTS.isdisjoint(text[command[-1].end : word.start]):
-            yield command
-            command = []
-        command.append(word)
-    if command:
-        yield command
+        begins = not quoted and word.text.startswith(_SUBSTITUTES)
+        into = inside if quoted or begins else parts
+        last = into[-1] if into else []
+        if not into or begins or (last and not _PARTS.isdisjoint(text[last[-1].end : word.start])):
+            into.append([])
+        into[-1].append(word)
+        quoted = (quoted or begins) and not (word.text.endswith(("`", ")")) and len(word.text) > 1)
+    yield from (command for command in (*parts, *inside) if command)
 
 
 _PARTS = frozenset("|;&")
-_PROGRAM = re.compile(r"[a-z]\w*")
+_SUBSTITUTES = ("`", "$$(")
+_PROGRAM = re.compile(r"[a-z][\w-]*")
+_IN_SHELL = re.compile(r"\$\(shell\s+[@(]*\Z")
 
 
-def _is_another_command(words: list[Word]) -> bool:
+def _is_another_command(text: str, words: list[Word]) -> bool:
     """Whether words are a command of their own, as those of `$(shell find src -name a.c)`."""
-    return len(words) > 1 and _PROGRAM.fullmatch(words[0].text) is not None
+    start = words[0].start
+    in_shell = _IN_SHELL.search(text, max(0, start - 20), start) is not None
+    return in_shell or (len(words) > 1 and _PROGRAM.fullmatch(words[0].text) is not None)

@@ -348,3 +348,18 @@ def test_nothing_unchanged_is_parsed_again(tmp_path: Path) -> None:
     assert checked(root, store=Store(tmp_path / "known.sqlite")).parsed == 29
     (root / "more.cu").write_text(KERNEL)
     assert checked(root, store=Store(tmp_path / "known.sqlite")).parsed == 1
+
+
+def test_an_allow_comment_that_covers_nothing_is_a_note(tmp_path: Path, store: Store) -> None:
+    """Told at its line, new once, and no reason to fail; what it covers is none."""
+    root = repository(tmp_path / "project", {"a.cu": ALLOWED})
+    assert not checked(root, store=store).with_state(State.NEW)
+    kept = ALLOWED.replace("while (", "if (").replace("one thread", "each thread")
+    commit(root, {"a.cu": kept})
+    result = checked(root, "HEAD~1", store=store, fail_on=FailOn.REVIEW)
+    assert result.passed
+    (note,) = result.with_state(State.NEW)
+    assert (note.code, note.effort, note.fails) == ("E011", "none", False)
+    assert "allow[S102]" in kept.splitlines()[note.line - 1]
+    commit(root, {"b.cu": KERNEL})
+    assert checked(root, "HEAD~1", store=store).with_state(State.NEW) == ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -81,6 +82,56 @@ def test_allow_comment_alone_covers_the_next_line() -> None:
     """As linters do it."""
     text = "// porter: allow[renamed-name] kept for the CUDA build\na = cudaMalloc(p);\nb = cudaFree(p);\n"
     assert ported(text).decode() == text.replace("cudaFree", "hipFree")
+
+
+def _idle(text: str, *rules: Rule, parse: bool = True, settings: Settings | None = None) -> list[str]:
+    """What is said of allow comments that cover nothing."""
+    whole = replace(context(*rules), parse=(lambda *_: None) if parse else None, settings=settings or Settings())
+    result = port(SourceFile("a.cuh", text.encode()), whole, "a.cuh")
+    said = [finding for finding in result.findings if finding.code == "E011"]
+    assert all(finding.effort is Effort.NONE and finding.suppressed is None for finding in said)
+    return [f"{finding.line}: {finding.message.partition(': ')[2]}" for finding in said]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a = cudaMalloc(p); // porter: allow[A001] ours\n",
+        "// porter: allow[renamed-name] ours\na = cudaMalloc(p);\n",
+        "a = cudaFree(cudaMalloc(p)); /* porter: allow[A001, A001] ours */\n",
+        "a = 1; // porter: allow[A001]\n",  # E004 says so
+        "a = 1; // porter: allows much\n",
+        'const char *s = "// porter: allow[A001] text";\n',
+        "a = 1; // porter: allow[V103] no rule for AMD's lines looked here\n",
+        "a = 1; // porter: allow[W120] with the other mode\n",
+        "a = 1; // porter: allow[K101] of build files\n",
+    ],
+)
+def test_an_allow_comment_that_is_not_idle(text: str) -> None:
+    """It covers something, in any pass, or nobody looked."""
+    assert _idle(text) == []
+
+
+def test_an_allow_comment_that_covers_nothing_is_told() -> None:
+    """A note, once per comment; what it misspells is told, too."""
+    text = "a = 1; // porter: allow[A001] was here\n// porter: allow[A001] too far\n\na = cudaMalloc(p);\n"
+    assert _idle(text) == ["1: A001 finds nothing on line 1", "2: A001 finds nothing on line 3"]
+    assert _idle("a = cudaMalloc(p); // porter: allow[A001, W102] half\n") == ["1: W102 finds nothing on line 1"]
+    assert _idle("a = cudaMalloc(p); // porter: allow[A01, A001] x\n") == ["1: no finding is called A01"]
+    assert _idle("a = 1; // porter: allow[] all\n") == ["1: it names no code"]
+    assert _idle("a = 1; // porter: allow[renamed_name] x\n") == ["1: no finding is called renamed_name"]
+
+
+def test_nobody_says_that_a_comment_is_idle_where_not_all_was_looked_at() -> None:
+    """Rules that are switched off, the other way of porting warps, files without clang; a misspelling is one still."""
+    text = "a = 1; // porter: allow[A001] x\nb = 1; // porter: allow[A0001] x\n"
+    misspelt = ["2: no finding is called A0001"]
+    without = tuple(rule for rule in all_rules() if rule.code != "A001")
+    assert _idle(text, *without) == misspelt
+    assert _idle(text, parse=False) == misspelt
+    assert _idle(text, settings=Settings(warp="native")) == misspelt
+    assert _idle(text, *all_rules(), Broken("broken", "test")) == misspelt
+    assert len(_idle(text)) == 2
 
 
 class Endless(Rule):

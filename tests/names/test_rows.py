@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 import pytest
+from porter.rules.runtime.refused_call import RefusedCall
 
 from porter.names.records import table_files
 from porter.names.rows import read_rows
@@ -64,3 +65,8 @@ def test_no_name_becomes_in_silence_what_rocm_never_does() -> None:
     stubs = [(name, row) for name, row in rows if isinstance(row, dict) and row.get("hip") in _STUBS]
     assert len(stubs) > 10
     assert [name for name, row in stubs if not row.get("signature")] == []
+
+
+def test_each_such_name_is_told_in_code_that_is_amds_already() -> None:
+    graphics = {name for name in _STUBS if "GraphicsGL" in name}
+    assert RefusedCall.triggers == _STUBS - graphics
