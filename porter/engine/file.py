@@ -53,8 +53,6 @@ CONFLICT, NOT_CONVERGED, UNREADABLE, BAD_ALLOW, RULE_FAILED, NOT_PARSED, INACTIV
 )
 _PARTLY = frozenset({NOT_CONVERGED, RULE_FAILED, NOT_PARSED, DEEP})
 """Findings that say that rules did not see all of a file."""
-_NATIVE = "W120"
-"""Finds something with `--warp native` alone."""
 _BUILD_RULE = re.compile(r"K\d{3}")
 
 
@@ -471,7 +469,7 @@ def _idle_allows(unit: Unit, lines: Lines, context: Context, kept: Iterable[Find
     by_mode = settings.warp == "native" or settings.native_kernels
     partly = context.parse is None or by_mode or not _PARTLY.isdisjoint(finding.code for finding in kept)
     asked = () if partly else lines.asked(context.rules)
-    words = frozenset(word for rule in asked if rule.code != _NATIVE for word in (rule.code, rule.name))
+    words = frozenset(word for rule in asked if not rule.native_mode_only for word in (rule.code, rule.name))
     known = known_words() | {code for one in allowed for code in one.codes if _BUILD_RULE.fullmatch(code)}
     for allowance, said in idle(allowed, lines.covered, words, known):
         message = f"an allow comment that covers nothing: {said}"

@@ -127,6 +127,8 @@ class Rule(Explained):
     settles: ClassVar[bool] = False
     """Whether what the rule writes around a text, or takes away, lets no other rule find what it did not find before:
     where its edits bring no new name that means something, the file need not be looked at again."""
+    native_mode_only: ClassVar[bool] = False
+    """Whether it finds something with `--warp native` alone."""
     dialect: ClassVar[Dialect] = Dialect.CUDA
     """Whose lines it is asked about: CUDA's, AMD's own (and then no others), or both."""
 

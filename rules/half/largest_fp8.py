@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from porter.cpp.lex import NUMBER
 from porter.engine.rule import Effort, Finding, Rule, Unit, clean, reports
 
-_LARGEST = re.compile(r"\b448(?:\.0*)?[fF]?(?![\w.])")
+_LARGEST = re.compile(r"448(?<!\w448)(?:\.0*)?[fF]?(?![\w.])")
 _OF_FP8 = re.compile(r"e4m3|fp8|float_?8", re.IGNORECASE)
 _BEFORE, _AFTER = 40, 12
 """Tokens around the number in which something has to speak of the format: 448 is also a size of images."""

@@ -23,6 +23,7 @@ class NativeKernel(Rule):
     """
 
     code = "W120"
+    native_mode_only = True
     triggers = frozenset(name for name, found in COLLECTIVES.items() if found.kind in EXCHANGES)
     hazards = (
         "hardcoded-warp-32-lane-id",
