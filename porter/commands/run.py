@@ -128,7 +128,7 @@ def run_command(
             _write(dump(compared_json(report)) if form is DataFormat.JSON else whole(report), output)
             worse = next((one.name for one in report.programs if one.agreement.value != "agree"), None)
             if worse is not None and form is DataFormat.TEXT:
-                whole_command = ("porter", "run", "--compare", str(project), "--program", worse, "--format", "json")
+                whole_command = ("porter", "run", "--compare", project, "--program", worse, "--format", "json")
                 next_step(*whole_command, why="all that was seen")
             return report.exit_code
         if careful:

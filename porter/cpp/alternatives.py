@@ -57,10 +57,10 @@ class _Group:
             return []
         return [(first, last) for first, last, _ in self._branches[:-1]]
 
-    def brackets(self, texts: Sequence[str]) -> str:
-        """What the group leaves to what is around it."""
+    def brackets(self, *, is_one: bool) -> str:
+        """What the group leaves to what is around it, where one branch stands for all, or each counts."""
         alone = [alone for _, _, alone in self._branches]
-        return alone[-1] if self.left_out(texts) else "".join(alone)
+        return alone[-1] if is_one else "".join(alone)
 
 
 def alternatives(texts: Sequence[str], brackets: Iterable[int], lines: Iterable[Line]) -> Iterator[tuple[int, int]]:
@@ -81,7 +81,9 @@ def alternatives(texts: Sequence[str], brackets: Iterable[int], lines: Iterable[
         elif groups and line.name in ("elif", "elifdef", "elifndef", "else"):
             groups[-1].turn(line)
         elif groups and line.name == "endif":
-            groups[-1].turn(line)
-            yield from groups[-1].left_out(texts)
-            for bracket in groups.pop().brackets(texts) if len(groups) > 1 else ():
+            group = groups.pop()
+            group.turn(line)
+            left_out = group.left_out(texts)
+            yield from left_out
+            for bracket in group.brackets(is_one=bool(left_out)) if groups else ():
                 groups[-1].add(bracket)

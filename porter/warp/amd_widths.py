@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from porter.cpp.brackets import split_commas
 from porter.cpp.conditionals import CONTINUES, OPENS
 from porter.cpp.constants import WARP, Constants, looks_like_warp_size, number
 from porter.cpp.lex import IDENTIFIER, Directive, Tokens
@@ -70,11 +71,7 @@ def _is_width_of_shuffle(tokens: Tokens, index: int) -> bool:
     called = texts[opening - 1]
     if not called.startswith("__shfl"):
         return False
-    commas, at = 0, opening + 1
-    while at < index:
-        commas += texts[at] == ","
-        at = max(partner.get(at, at), at) + 1
-    return commas == (3 if called.endswith("_sync") else 2)
+    return len(split_commas(tokens, opening + 1, index + 1)) == (4 if called.endswith("_sync") else 3)
 
 
 def widths_of_64(unit: Unit, constants: Constants) -> Iterator[tuple[str, int]]:

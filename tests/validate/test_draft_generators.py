@@ -86,20 +86,24 @@ arguments = ["out out: float32[200]", "in in: float32[200]", "scalar n: int32 = 
 """
 
 
+NEEDS_CURAND = pytest.mark.skipif(
+    not any((folder / "curand.h").exists() for folder in fetched_for_cuda()),
+    reason="no curand.h: porter headers --cuda",
+)
+
+
 @pytest.mark.slow
+@NEEDS_CURAND
 @pytest.mark.parametrize(("shared", "status"), [("true", "passed"), ("false", "wrong-values")])
 def test_a_dropout_is_compared(shared: str, status: str, tmp_path: Path) -> None:
-    if not any((folder / "curand.h").exists() for folder in fetched_for_cuda()):
-        pytest.skip("no curand.h: porter headers --cuda")
     (case,) = run(write_case(tmp_path, "k", CASE.format(shared), DROPS)).report.cases
     assert case.status.value == status, case.reason
 
 
 @pytest.mark.slow
+@NEEDS_CURAND
 def test_a_wrong_dropout_differs(tmp_path: Path) -> None:
     """Half of each wavefront draws another sequence."""
-    if not any((folder / "curand.h").exists() for folder in fetched_for_cuda()):
-        pytest.skip("no curand.h: porter headers --cuda")
     path = write_case(tmp_path, "k", CASE.format("true"), DROPS)
     path.write_text(path.read_text().replace('source = "k.cu"\n', 'source = "k.cu"\nport = "k.hip"\n'))
     wrong = DROPS.replace("seed, i", "seed, i / 64 * 64 + i % 32")

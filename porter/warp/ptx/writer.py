@@ -78,6 +78,15 @@ def on(pattern: str, *, narrow: bool = False) -> Callable[[Handler], Handler]:
     return register
 
 
+def _translation(opcode: str) -> tuple[Handler, re.Match[str]] | None:
+    """What is registered for an opcode as it is spelled."""
+    for pattern, handler in TABLE:
+        match = pattern.fullmatch(opcode)
+        if match is not None:
+            return handler, match
+    return None
+
+
 def need(operands: tuple[str, ...], count: int, opcode: str) -> None:
     """An instruction with another number of operands has no translation."""
     if len(operands) != count:
@@ -346,12 +355,11 @@ class Writer:
     # Instructions
 
     def _statement(self, opcode: str, operands: tuple[str, ...]) -> str:
-        for spelled in dict.fromkeys((opcode, in_order(opcode))):
-            for pattern, handler in TABLE:
-                match = pattern.fullmatch(spelled)
-                if match is not None:
-                    return handler(self, match, operands)
-        raise Unknown(opcode)
+        found = _translation(opcode) or _translation(in_order(opcode))
+        if found is None:
+            raise Unknown(opcode)
+        handler, match = found
+        return handler(self, match, operands)
 
     def assign(self, target: str, value: str, kind: str = "b32") -> str:
         """`target = value;` where the value has a PTX type; a register of another kind takes its bits."""
