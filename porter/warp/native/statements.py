@@ -11,7 +11,9 @@ from porter.cpp.lex import IDENTIFIER
 from porter.cpp.nodes import EMPTY, Node, base_of, calls, names, unwrapped
 from porter.warp.collectives import collective
 from porter.warp.native import parts
-from porter.warp.native.calls import FILLED, LANES, Calls, is_plain_assembly
+from porter.warp.native.assignments import FILLED, Assignments
+from porter.warp.native.calls import Calls, is_plain_assembly
+from porter.warp.native.conditions import LANES, Conditions
 from porter.warp.native.counting import MERGED, counts_steps, step_of
 from porter.warp.native.expressions import Expressions, is_full_mask
 from porter.warp.native.kinds import THREADS, Kind, Undecided, joined
@@ -31,8 +33,12 @@ class Statements:
         self.plan = plan
         self.expressions = Expressions(plan)
         self.calls = Calls(self.expressions)
+        self.conditions = Conditions(self.expressions)
+        assignments = Assignments(self.calls)
         self.expressions.calls = self.calls
-        self.calls.statements = self
+        self.expressions.conditions = self.conditions
+        self.expressions.assignments = assignments
+        self.calls.statements = assignments.statements = self
         self.constants = plan.bodies.constants
 
     def function(self, scope: Scope) -> None:
@@ -182,7 +188,7 @@ class Statements:
     # Branches
 
     def _if(self, node: Node, scope: Scope) -> None:
-        guards = self.calls.condition(node.kids[0], scope)
+        guards = self.conditions.condition(node.kids[0], scope)
         if "agg" in guards and not _only_returns(node.kids[1]):
             self.plan.item = True
         then = scope.copy(*guards)
@@ -204,7 +210,7 @@ class Statements:
         for name in scope.kinds.keys() | (then.kinds.keys() & other.kinds.keys()):
             if name in scope.kinds:
                 one = then.kinds[name]
-                if one is K.AGG and self.calls.is_one_warp(node.kids[0]):
+                if one is K.AGG and self.conditions.is_one_warp(node.kids[0]):
                     one = K.BLOCKWIDE
                 scope.kinds[name] = self._merged(node, guards, one, other.kinds[name])
 
@@ -287,7 +293,7 @@ class Statements:
     def _loop_guards(self, condition: Node, scope: Scope) -> tuple[str, ...]:
         if condition is EMPTY:
             return ("uniform",)
-        guards = self.calls.condition(condition, scope)
+        guards = self.conditions.condition(condition, scope)
         if "agg" in guards:
             self.plan.item = True
         if set(guards) - {"uniform", "item", "thread", "stage2", "stage2t", "agg", "mask"}:
@@ -466,7 +472,7 @@ class Statements:
         if kind is K.STEP:
             own = {below.text for below in body.walk() if below.kind == "variable"}
             inner.strided = frozenset(_changed(body)) - own - {name, ""}
-        self.calls.condition(condition, inner)
+        self.conditions.condition(condition, inner)
         self._rounds(node, body, EMPTY, inner, scope)
         if kind is K.STEP:
             scope.kinds[name] = K.STEP
