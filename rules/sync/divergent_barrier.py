@@ -107,6 +107,16 @@ class DivergentBarrier(Rule):
         ),
         clean(
             """
+            __device__ int group_of();
+            __global__ void groups(float *x) {
+              const int group = group_of(), mine = threadIdx.x % 128;
+              if (group == 0) { x[0] = 1; __syncthreads(); }
+              if (mine < 64) { __syncthreads(); x[1] = x[0]; }
+            }
+            """
+        ),
+        clean(
+            """
             __global__ void steps(float *x) {
               int warp = threadIdx.x / 32;
               if (warp == 0) x[0] = 1;
@@ -231,10 +241,8 @@ def _splitting(bodies: Bodies, function: Function, event: Event) -> Branch | Non
             continue
         if branch.spread is Spread.LANE:
             return branch
-        if (branch.both or (role is None and branch.kind == "if")) and not keeps_wavefronts(
-            bodies, function, branch.node
-        ):
-            if branch.both:
-                return branch
-            role = branch
+        kept = keeps_wavefronts(bodies, function, branch.node) if branch.both or branch.kind == "if" else True
+        if branch.both and not kept:
+            return branch
+        role = branch if role is None and kept is False else role
     return role

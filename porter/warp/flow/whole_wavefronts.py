@@ -11,10 +11,10 @@ _DEEPEST = 6
 _MIRROR = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "==": "==", "!=": "!="}
 
 
-def keeps_wavefronts(bodies: Bodies, function: Function, condition: Node) -> bool:
-    """Whether all threads of a wavefront take the same side, in a block of one dimension."""
+def keeps_wavefronts(bodies: Bodies, function: Function, condition: Node) -> bool | None:
+    """Whether all threads of a wavefront take the same side, in a block of one dimension; None: nothing tells."""
     if not function.words.isdisjoint(("y", "z")):  # rows of another length than 64 would cut wavefronts in two
-        return False
+        return None
     return _Reader(bodies, function).keeps(condition, 0)
 
 
@@ -24,13 +24,14 @@ class _Reader:
         self.function = function
         self.sources = Distances(bodies, function).sources
 
-    def keeps(self, node: Node, depth: int) -> bool:
+    def keeps(self, node: Node, depth: int) -> bool | None:
         """Whether a condition is the same for each group of 64 threads."""
         node = unwrapped(node)
         if depth > _DEEPEST:
-            return False
+            return None
         if node.kind == "binary" and node.text in ("&&", "||"):
-            return all(self.keeps(kid, depth + 1) for kid in node.kids)
+            kept = [self.keeps(kid, depth + 1) for kid in node.kids]
+            return None if None in kept else all(kept)
         if node.kind == "unary" and node.text == "!":
             return self.keeps(node.kids[0], depth + 1)
         if node.kind == "binary" and node.text in _MIRROR:
@@ -38,16 +39,17 @@ class _Reader:
         if (group := self._group(node, 0)) is not None:
             return group % _WAVEFRONT == 0
         source = self._only(node)
-        return source is not None and self.keeps(source, depth + 1)
+        return None if source is None else self.keeps(source, depth + 1)
 
-    def _compares(self, operator: str, left: Node, right: Node) -> bool:
+    def _compares(self, operator: str, left: Node, right: Node) -> bool | None:
         group, bound = self._group(left, 0), self.bodies.constants.value(right)
         if group is None:
             operator, group, bound = _MIRROR[operator], self._group(right, 0), self.bodies.constants.value(left)
-        if group is None or bound is None:
+        if group is None or group % _WAVEFRONT == 0:
+            return None if group is None else True
+        if operator in ("==", "!="):
             return False
-        edge = group * (bound + (operator in ("<=", ">")))
-        return group % _WAVEFRONT == 0 or (operator not in ("==", "!=") and edge % _WAVEFRONT == 0)
+        return None if bound is None else group * (bound + (operator in ("<=", ">"))) % _WAVEFRONT == 0
 
     def _group(self, node: Node, depth: int) -> int | None:
         """For how many threads that stand side by side a number of threads, warps or groups is the same."""
@@ -63,6 +65,9 @@ class _Reader:
             if by is None or group is None or not 0 < by < 1024:
                 return None
             return group * by if node.text == "/" else group << min(by, 10)
+        if node.kind == "binary" and node.text == "%":
+            by = self.bodies.constants.value(node.kids[1])
+            return self._group(node.kids[0], depth + 1) if by is not None and by % _WAVEFRONT == 0 else None
         if node.kind == "call" and bare_callee(node) == "__shfl_sync" and len(node.arguments) == 3:
             group = self._group(node.arguments[1], depth + 1)
             return group if group is not None and group % (_WAVEFRONT // 2) == 0 else None
