@@ -39,6 +39,7 @@ class ShiftByWarpSize(Rule):
     """
 
     code = "W112"
+    text = "|".join(_DEVICE)
     in_sight = f"{_AT_ONCE.pattern}|{_LANE.pattern}|{_EXCHANGE.pattern}"
     hazards = ("mask-shift-one-int",)
     examples = (
