@@ -100,7 +100,7 @@ def find_lambdas(tokens: Tokens) -> Iterator[Head]:
             closed = opening - 1
         elif texts[opening] != "(" or closed is None:
             continue
-        body, end = _body(tokens, closed + 1, len(tokens), None)
+        body, end = body_behind(tokens, closed + 1)
         if body is not None:
             seen = opening
             begin = tokens.partner.get(before, before)
@@ -211,7 +211,7 @@ def _made_head(tokens: Tokens, index: int, maker: _Maker) -> Head | None:
         else:
             opening -= 1
     after = max(ending, closed) + 1
-    body, end = _body(tokens, after, len(tokens), None)
+    body, end = body_behind(tokens, after, len(tokens), None)
     if body is None or first >= last:
         return None
     begin, template, _ = _beginning(tokens, index, 0, None)
@@ -245,7 +245,7 @@ def _head(tokens: Tokens, marker: int, after: int | None = None) -> Head | None:
     begin, template, instantiation = _beginning(tokens, marker, low, directive)
     if instantiation:
         return None
-    body, end = _body(tokens, closed + 1, high, directive)
+    body, end = body_behind(tokens, closed + 1, high, directive)
     return Head(marker, begin, first, opening, opening, closed, body, end, template, directive)
 
 
@@ -404,9 +404,12 @@ def _macro_body(tokens: Tokens, directive: Directive) -> int:
     return opening
 
 
-def _body(tokens: Tokens, index: int, high: int, directive: Directive | None) -> tuple[int | None, int]:
+def body_behind(
+    tokens: Tokens, index: int, high: int | None = None, directive: Directive | None = None
+) -> tuple[int | None, int]:
     """The opening brace of the body, if there is one, and the index after the declaration."""
     texts = tokens.texts
+    high = len(tokens) if high is None else high
     limit = min(high, index + _LONGEST_HEAD)
     after_parameters = index
     initialisers = False

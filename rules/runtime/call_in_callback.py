@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from porter.cpp.functions import Braces, begins_lambda, body_of_lambda, only_body
 from porter.cpp.syntax import IDENTIFIER, split_commas, template_end
 from porter.engine.rule import Dialect, Effort, Finding, Rule, Unit, clean, reports
 
@@ -16,9 +17,6 @@ _OF_HIP = frozenset({"hipHostFree", "hipHostMalloc", "hipLaunchKernelGGL"})
 """Those that CUDA has by another name."""
 _HARMLESS = re.compile(r"\w+?(?:GetErrorString|GetErrorName|GetLastError|PeekAtLastError|[a-z]GetDevice|GetVersion)")
 _CASTS = frozenset({"reinterpret_cast", "static_cast"})
-_AFTER_PARAMETERS = frozenset({"noexcept", "const", "override", "final"})
-_AFTER_CAPTURE = frozenset({"mutable", "noexcept", "constexpr"})
-_NO_TYPE = frozenset({"return", "else", "do", "new", "throw", "co_return"})
 _MOST = 100
 """Functions that are followed."""
 
@@ -100,7 +98,7 @@ class CallInCallback(Rule):
                     yield self.finding(unit, unit.span(place), message, Effort.REVIEW)
 
 
-def _given(unit: Unit, index: int) -> tuple[int, int] | None:
+def _given(unit: Unit, index: int) -> Braces | None:
     """The braces of the function that a call is given, where this file has them."""
     closed = unit.tokens.partner.get(index + 1)
     if closed is None or unit.tokens.texts[index + 1] != "(":
@@ -109,7 +107,7 @@ def _given(unit: Unit, index: int) -> tuple[int, int] | None:
     return _function(unit, *arguments[1]) if len(arguments) > 2 else None
 
 
-def _function(unit: Unit, first: int, last: int) -> tuple[int, int] | None:
+def _function(unit: Unit, first: int, last: int) -> Braces | None:
     """The braces of a function named, or of a lambda written, in a range of tokens."""
     texts, partner = unit.tokens.texts, unit.tokens.partner
     while first < last and texts[first] in ("&", "+", "::"):
@@ -117,7 +115,7 @@ def _function(unit: Unit, first: int, last: int) -> tuple[int, int] | None:
     if first >= last:
         return None
     if texts[first] == "[":
-        return _body_of_lambda(unit, first)
+        return body_of_lambda(unit.tokens, first)
     if texts[first] == "(":
         closed = partner.get(first, last)
         return _function(unit, closed + 1, last) if closed + 1 < last else _function(unit, first + 1, closed)
@@ -127,35 +125,7 @@ def _function(unit: Unit, first: int, last: int) -> tuple[int, int] | None:
     while first + 2 < last and texts[first + 1] == "::":
         first += 2
     is_whole = first + 1 == last or template_end(unit.tokens, first + 1, last) == last
-    return _definition(unit, first) if is_whole else None
-
-
-def _body_of_lambda(unit: Unit, first: int) -> tuple[int, int] | None:
-    """The braces of a lambda whose captures begin at a token."""
-    texts, partner = unit.tokens.texts, unit.tokens.partner
-    place = partner.get(first, first) + 1
-    if texts[place : place + 1] == ["("]:
-        place = partner.get(place, place) + 1
-    while texts[place : place + 1] and texts[place] in _AFTER_CAPTURE:
-        place += 1
-    if texts[place : place + 1] == ["->"]:
-        place = next((i for i in range(place, min(place + 12, len(texts))) if texts[i] == "{"), place)
-    return (place, partner[place]) if texts[place : place + 1] == ["{"] and place in partner else None
-
-
-def _definition(unit: Unit, index: int) -> tuple[int, int] | None:
-    """The braces of the only function in the file with the name that stands at a token."""
-    tokens, found = unit.tokens, []
-    for place in tokens.names.get(tokens.texts[index], ()):
-        after = tokens.partner.get(place + 1)
-        if after is None or tokens.texts[place + 1] != "(" or tokens.texts[place - 1] in (".", "->", *_NO_TYPE):
-            continue
-        after += 1
-        while tokens.texts[after : after + 1] and tokens.texts[after] in _AFTER_PARAMETERS:
-            after += 1
-        if tokens.texts[after : after + 1] == ["{"] and after in tokens.partner:
-            found.append((after, tokens.partner[after]))
-    return found[0] if len(found) == 1 else None
+    return only_body(unit.tokens, texts[first]) if is_whole else None
 
 
 def _calls(unit: Unit, first: int, last: int, walked: set[int]) -> Iterator[tuple[int, str]]:
@@ -168,23 +138,16 @@ def _calls(unit: Unit, first: int, last: int, walked: set[int]) -> Iterator[tupl
     while place < last:
         place += 1
         text = tokens.texts[place]
-        if text == "[" and _begins_lambda(unit, place):
-            inner = _body_of_lambda(unit, place)
+        if begins_lambda(tokens, place):
+            inner = body_of_lambda(tokens, place)
             place = place if inner is None else inner[1]
         elif text == "<<<":
             yield place, "a kernel's launch"
         elif tokens.kinds[place] == IDENTIFIER and tokens.texts[place + 1] == "(" and unit.is_free(place):
             if _is_api(unit, place):
                 yield place, text
-            elif (called := _definition(unit, place)) is not None:
+            elif (called := only_body(tokens, text)) is not None:
                 yield from _calls(unit, *called, walked)
-
-
-def _begins_lambda(unit: Unit, place: int) -> bool:
-    """Whether captures begin at a `[`, and no index."""
-    before = unit.tokens.texts[place - 1]
-    is_index = before in (")", "]") or (unit.tokens.kinds[place - 1] == IDENTIFIER and before not in _NO_TYPE)
-    return not is_index
 
 
 def _is_api(unit: Unit, place: int) -> bool:

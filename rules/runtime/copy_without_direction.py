@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from porter.cpp.functions import follows_type
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
 
 _ARGUMENTS = {"cuMemcpy": 3, "cuMemcpyAsync": 4}
 _DIRECTION = 3
 """How many arguments stand before the direction."""
-_NO_TYPE = frozenset({"return", "else", "do", "co_return"})
 
 
 class CopyWithoutDirection(Rule):
@@ -46,7 +46,7 @@ class CopyWithoutDirection(Rule):
             for index in unit.occurrences(name):
                 if unit.tokens.texts[index - 1] in (".", "->"):
                     continue
-                is_call = unit.tokens.texts[index + 1] == "(" and not _is_declared(unit, index)
+                is_call = unit.tokens.texts[index + 1] == "(" and not follows_type(unit.tokens, index)
                 arguments = unit.arguments(index) if is_call else ()
                 if len(arguments) == count:
                     end = arguments[_DIRECTION - 1].end
@@ -56,9 +56,3 @@ class CopyWithoutDirection(Rule):
                 elif not is_call or len(arguments) != count + 1:
                     message = f"{name} -> hip{name[2:]}: HIP takes the direction as an argument: pass hipMemcpyDefault"
                     yield self.finding(unit, unit.span(index), message, Effort.MANUAL)
-
-
-def _is_declared(unit: Unit, index: int) -> bool:
-    """Whether a type stands before the name."""
-    before = index - 1
-    return unit.tokens.kinds[before] == "i" and unit.tokens.texts[before] not in _NO_TYPE

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from porter.cpp.functions import follows_type, is_defined
 from porter.cpp.lex import Tokens
 from porter.engine.rule import Dialect, Effort, Finding, Rule, Unit, clean, reports
 
@@ -25,7 +26,6 @@ _REFUSED = {
 """What ROCm answers, what to call instead, and the work: programs seldom check the profiler's calls."""
 _ERRORS = frozenset({_NOT_SUPPORTED, _IN_USE})
 _ENDS = frozenset({";", "{", "}"})
-_BEFORE_A_CALL = frozenset({"return", "else", "do", "co_return", "case", "throw"})
 
 
 class RefusedCall(Rule):
@@ -87,7 +87,7 @@ class RefusedCall(Rule):
         """One finding per call."""
         for name in sorted(_REFUSED.keys() & unit.tokens.names.keys()):
             places = unit.tokens.names[name]
-            if any(_is_defined(unit.tokens, index) for index in places):
+            if any(is_defined(unit.tokens, index) for index in places):
                 continue
             error, instead, effort = _REFUSED[name]
             for index in places:
@@ -97,23 +97,10 @@ class RefusedCall(Rule):
                     yield self.finding(unit, unit.span(index), message, effort)
 
 
-def _is_declared(tokens: Tokens, index: int) -> bool:
-    """Whether a type stands before the name."""
-    before = index - 1
-    word = before >= 0 and tokens.kinds[before] == "i" and tokens.directive_of(before) is tokens.directive_of(index)
-    return word and tokens.texts[before] not in _BEFORE_A_CALL
-
-
-def _is_defined(tokens: Tokens, index: int) -> bool:
-    """Whether the file has a function of that name itself."""
-    after = tokens.partner.get(index + 1)
-    return after is not None and _is_declared(tokens, index) and tokens.texts[after + 1 : after + 2] == ["{"]
-
-
 def _is_call(tokens: Tokens, index: int) -> bool:
     """Whether a function is called there, and not one that is expected to fail."""
     texts = tokens.texts
-    if texts[index + 1 : index + 2] != ["("] or _is_declared(tokens, index):
+    if texts[index + 1 : index + 2] != ["("] or follows_type(tokens, index):
         return False
     first, last = index, index
     while first and texts[first - 1] not in _ENDS:

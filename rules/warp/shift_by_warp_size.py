@@ -13,7 +13,8 @@ from porter.warp.flow.counted_masks import COLLECTIVES, CountedMask, CountedMask
 
 _AT_ONCE = re.compile(r"(?:<<|>>)=?[\s(]*[\w:]+[\s)]*[-+]")
 """A shift by what is calculated there."""
-_LANE = re.compile(r"(?<![pP])[lL]ane\w*|LANE\w*|thread_rank|threadIdx")
+_LANE = re.compile(r"[lL](?<![pP].)ane\w*|LANE\w*|thread(?:_rank|Idx)")
+"""No plane. What looks behind comes second: a search tries only where the first letter fits."""
 _CALCULATED = re.compile(r"(?:[-+]\s*\(?\s*(?:\w+\s*\)?\s*\(?\s*)?|=\s*)(?:[\w:.]|->)*$")
 """What stands before a lane that something is calculated from, or kept in another variable."""
 _FURTHER = re.compile(r"(?:\.x)?[\s()]*(?:\+|[&%]\s*\w+\s*\)?\s*\+)")
@@ -159,11 +160,11 @@ class ShiftByWarpSize(Rule):
     def applies(self, unit: Unit) -> bool:
         """A quick look at the text."""
         text = unit.source.text
-        if not any(mark in text for mark in _DEVICE):
+        if not any(mark in text for mark in _DEVICE) or not any(mark in text for mark in ("<<", ">>")):
             return False
         if _AT_ONCE.search(text) is not None or self._may_count(unit):
             return True
-        return _SHIFT.search(text) is not None and _is_calculated_from(text, 0, len(text))
+        return _is_calculated_from(text, 0, len(text))
 
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per shift."""
@@ -248,7 +249,7 @@ def _in_macros(bodies: Bodies, function: Function, with_shift: frozenset[str]) -
         return
     distances = Distances(bodies, function)
     for call in function.calls:
-        for macro, body in bodies.macro_bodies.get(call.callee, ()) if call.callee in with_shift else ():
+        for macro, body in bodies.macros.bodies.get(call.callee, ()) if call.callee in with_shift else ():
             passed = {
                 name: distances.of(kid) for name, kid in zip(macro.parameters or (), call.arguments, strict=False)
             }

@@ -138,7 +138,7 @@ def _shifts_narrow(view: View, node: Node) -> bool:
         return literal is not None and (inner.kind == "unary" or number(literal.text) == _ALL_32)
     if node.kind != "call":
         return False
-    for macro, body in view.bodies.macro_bodies.get(node.callee, ()):
+    for macro, body in view.bodies.macros.bodies.get(node.callee, ()):
         passed = dict(zip(macro.parameters or (), node.arguments, strict=False))
         for shift in body.walk():
             if shift.kind == "binary" and shift.text == "<<" and _narrow_literal(shift.kids[0]) is not None:

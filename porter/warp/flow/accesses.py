@@ -8,10 +8,11 @@ from functools import cached_property
 from typing import cast
 
 from porter.cpp.nodes import EMPTY, Node, names, stands_in, unwrapped
-from porter.warp.bodies import Bodies, Function
+from porter.warp.bodies import Bodies
 from porter.warp.flow.expansion import Expansion
 from porter.warp.flow.linear import Linear, linear
 from porter.warp.flow.waiting_loop import STEPS
+from porter.warp.function import Function
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +233,7 @@ def _shared_names(bodies: Bodies, function: Function, given: frozenset[str]) -> 
 def _says_shared(bodies: Bodies, node: Node) -> bool:
     """`__shared__`, a macro for it, or the attribute that it stands for."""
     texts = bodies.tokens.texts
-    if "__shared__" in node.text.split() or texts[node.first - 1] in bodies.shared_macros:
+    if "__shared__" in node.text.split() or texts[node.first - 1] in bodies.macros.shared:
         return True
     return texts[node.first] == "__attribute__" and "shared" in texts[node.first : node.first + _ATTRIBUTE]
 

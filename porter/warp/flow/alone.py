@@ -5,10 +5,11 @@ from __future__ import annotations
 from functools import cached_property
 
 from porter.cpp.nodes import Node, calls, unwrapped
-from porter.warp.bodies import Bodies, Function
+from porter.warp.bodies import Bodies
 from porter.warp.flow.spread import Spread, Value
 from porter.warp.flow.unit_walks import flow_of
 from porter.warp.flow.walk import Flow
+from porter.warp.function import Function
 
 GUARD = Node("guard", 0, 0)
 """Stands for a condition around all calls of a function."""

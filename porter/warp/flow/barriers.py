@@ -5,13 +5,14 @@ from __future__ import annotations
 import bisect
 from collections.abc import Iterator
 
-from porter.warp.bodies import Bodies, Function
+from porter.warp.bodies import Bodies
+from porter.warp.function import Function
 
 
 def nested_barriers(bodies: Bodies) -> Iterator[Function]:
     """Functions in which a branch, a loop or a `return` could part the threads of a wavefront before a barrier."""
     tokens = bodies.tokens
-    places = bodies.barrier_places
+    places = bodies.operations.barrier_places
     for function in bodies.functions:
         head = function.head
         inside = places[bisect.bisect_right(places, head.body or 0) : bisect.bisect_left(places, head.end)]

@@ -9,7 +9,6 @@ from typing import cast
 from porter.cpp.constants import WARP
 from porter.cpp.declared import declares
 from porter.cpp.nodes import Node, spelled, unwrapped
-from porter.warp.bodies import CALLED, Function, class_named
 from porter.warp.collectives import (
     BARRIERS,
     EXCHANGES,
@@ -26,6 +25,7 @@ from porter.warp.flow.handed_functions import handed_classes, handed_lambdas, ha
 from porter.warp.flow.mask_evaluation import MaskEvaluation
 from porter.warp.flow.masks import Lanes
 from porter.warp.flow.spread import PER_LANE, PER_WARP, THREAD, UNIFORM, Spread, Value, by_name, join
+from porter.warp.function import CALLED, Function, class_named
 from porter.warp.groups import WarpTiles, block_groups, is_block, is_warp_tile, synchronised, warp_tiles
 
 _ROUNDS_UP = re.compile(r"(?:round|align|pad)_?(?:ed)?_?(?:up|to)", re.IGNORECASE)
@@ -66,7 +66,7 @@ class CallEvaluation(MaskEvaluation):
         arguments = tuple(self._value(kid, state) for kid in node.arguments)
         for kid in node.arguments:
             self._written_through(kid, arguments, state)
-        if callee.kind == "name" and callee.text in self.bodies.macro_bodies:
+        if callee.kind == "name" and callee.text in self.bodies.macros.bodies:
             self._macro_exit(node, callee.text, arguments, state)
             self._macro_branches(node, callee.text, arguments, state)
         found = collective(node)
@@ -85,11 +85,11 @@ class CallEvaluation(MaskEvaluation):
             return self._tile(node, callee, arguments, state)
         called = self._object_called(node)
         if called is not None:
-            reaches = self.bodies.reach.get(called.callee.rpartition("::")[0], frozenset())
+            reaches = self.bodies.operations.reach.get(called.callee.rpartition("::")[0], frozenset())
             self._record(Event("call", called, state.branches, state.exits, None, False, reaches))
         is_member = callee.kind == "member" and callee.text in self.bodies.members
         name = callee.text if is_member else name
-        reaches = self.bodies.reach.get(name, frozenset())
+        reaches = self.bodies.operations.reach.get(name, frozenset())
         if "group" in reaches and self._hands_block(node):
             reaches |= {"barrier"}
         if not reaches and hands_exchange(self.bodies, self.function, node):
@@ -99,13 +99,13 @@ class CallEvaluation(MaskEvaluation):
             full = any(mask.lanes is Lanes.ALL for mask in masks)
             self._record(Event("call", node, state.branches, state.exits, None, full, reaches, masks=masks))
         self.calls.append((name, arguments))
-        if not is_read and name not in self.bodies.macro_bodies:
+        if not is_read and name not in self.bodies.macros.bodies:
             return UNIFORM  # what a function returns is a walk of its own
         return self._returned_by(name, arguments, state, callee)
 
     def _object_called(self, node: Node) -> Node | None:
         """The call of a class's call operator that a call of an object is: `sum(v)`, `Sum()(v)`."""
-        classes = self.bodies.called_classes
+        classes = self.bodies.operations.called_classes
         if not classes:
             return None
         callee = node.kids[0]
@@ -244,7 +244,7 @@ class CallEvaluation(MaskEvaluation):
         if functions and self.depth < DEEPEST:
             found = [self._summary(function, arguments) for function in functions]
             return join(*found)
-        if name in self.bodies.macro_bodies and self.depth < DEEPEST:
+        if name in self.bodies.macros.bodies and self.depth < DEEPEST:
             return self._deeper(lambda: self._macro_call(name, arguments, state))
         if "warp" in name.lower():
             return PER_WARP
@@ -253,7 +253,7 @@ class CallEvaluation(MaskEvaluation):
 
     def _macro_exit(self, node: Node, name: str, arguments: tuple[Value, ...], state: State) -> None:
         """`RETURN_IF(i >= n)`: a macro whose text returns under a condition over its arguments."""
-        for macro, body in self.bodies.macro_bodies[name]:
+        for macro, body in self.bodies.macros.bodies[name]:
             for test in body.walk():
                 if test.kind != "if" or not any(below.kind == "return" for below in test.walk()):
                     continue
@@ -267,9 +267,9 @@ class CallEvaluation(MaskEvaluation):
 
     def _macro_branches(self, node: Node, name: str, arguments: tuple[Value, ...], state: State) -> None:
         """`EXCHANGE_IF(c, v)`: operations that stand below a condition of the macro's own are the call's."""
-        if not self._recording or self.depth >= DEEPEST or name not in self.bodies.reach:
+        if not self._recording or self.depth >= DEEPEST or name not in self.bodies.operations.reach:
             return
-        for macro, body in self.bodies.macro_bodies[name]:
+        for macro, body in self.bodies.macros.bodies[name]:
             if not any(below.kind in _CONDITIONS for below in body.walk()):
                 continue
             given = dict(zip(macro.parameters or (), node.arguments, strict=False))
@@ -292,7 +292,7 @@ class CallEvaluation(MaskEvaluation):
 
     def _macro_call(self, name: str, arguments: tuple[Value, ...], state: State) -> Value:
         found: list[Value] = []
-        for macro, body in self.bodies.macro_bodies[name]:
+        for macro, body in self.bodies.macros.bodies[name]:
             bound = dict(state.values)
             bound.update(zip(macro.parameters or (), arguments, strict=False))
             inner = State(bound, state.branches, state.exits, state.masks)

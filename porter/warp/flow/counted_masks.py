@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 from porter.cpp.constants import WARP
 from porter.cpp.nodes import Node, bare_callee, unwrapped
-from porter.warp.bodies import Bodies, Function
+from porter.warp.bodies import Bodies
 from porter.warp.collectives import CHOSEN, COLLECTIVES, FULL, argument, collective
 from porter.warp.flow.lane_distance import Distances
+from porter.warp.function import Function
 
 __all__ = ["COLLECTIVES", "CountedMask", "CountedMasks", "Distances"]
 

@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 
 from porter.cpp.constants import looks_like_warp_size, number
 from porter.cpp.nodes import Node, spelled, unwrapped
-from porter.warp.bodies import Bodies, Function
+from porter.warp.bodies import Bodies
 from porter.warp.collectives import COLLECTIVES
 from porter.warp.flow.butterfly import DISTANCES, met_in
 from porter.warp.flow.events import Branch, Event, State
 from porter.warp.flow.spread import PER_LANE, PER_WARP, THREAD, UNIFORM, Spread, Value, binary, join, selected
+from porter.warp.function import Function
 
 DEEPEST = 4
 """Calls followed into callees."""
@@ -110,7 +111,7 @@ class Evaluation(abc.ABC):
             return state.values[name]
         if name == "threadIdx":
             return _INDEX
-        if name in self.bodies.meeting_macros:
+        if name in self.bodies.macros.meeting:
             self._record(Event("barrier", node, state.branches, state.exits))
         if name in self.function.template_parameters:
             return Value(fixed=True)
@@ -125,7 +126,7 @@ class Evaluation(abc.ABC):
         constant = self.bodies.constants.value(Node("name", 0, 0, name))
         if constant is not None:
             return Value(constant=constant, fixed=True)
-        bodies = self.bodies.object_macros.get(name, ())
+        bodies = self.bodies.macros.expressions.get(name, ())
         found = [self._deeper(functools.partial(self._value, node, state)) for node in bodies]
         return join(*found) if found else Value(fixed=True)
 

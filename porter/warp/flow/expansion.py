@@ -14,9 +14,10 @@ from porter.cpp.constants import Macro
 from porter.cpp.lex import IDENTIFIER, Tokens
 from porter.cpp.nodes import EMPTY, Node, bare_callee, stands_in, unwrapped
 from porter.cpp.statements import parse_statements
-from porter.warp.bodies import Bodies, Function
+from porter.warp.bodies import Bodies
 from porter.warp.flow.assembled import as_call
 from porter.warp.flow.returned import Result, as_statement, has_no_loops, result_of
+from porter.warp.function import Function
 
 _DEEPEST = 6
 """Macros and helpers within each other."""

@@ -8,9 +8,10 @@ from typing import cast
 
 from porter.cpp.asm import KEYWORDS, said
 from porter.cpp.nodes import Node, bare_callee
-from porter.warp.bodies import Bodies, Function
+from porter.warp.bodies import Bodies
 from porter.warp.flow.expansion import Expansion
 from porter.warp.flow.waiting_loop import leaps_back
+from porter.warp.function import Function
 
 FENCES = frozenset({"__threadfence", "__threadfence_system"})
 _SCOPED = "atomic_thread_fence"

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import cast
 
 from porter.cpp.nodes import Node, bare_callee, calls, unwrapped
-from porter.warp.bodies import CALLED, Bodies, Function, class_named
+from porter.warp.bodies import Bodies
 from porter.warp.collectives import EXCHANGES, FULL, argument, collective
+from porter.warp.function import CALLED, Function, class_named
 
 
 def called_parameters(function: Function) -> Mapping[str, int]:
@@ -84,7 +85,11 @@ def _exchanging(bodies: Bodies, caller: Function, given: Node) -> str | None:
 
 
 def _known(bodies: Bodies, name: str) -> str | None:
-    return name if name in bodies.called_classes and not EXCHANGES.isdisjoint(bodies.reach.get(name, ())) else None
+    return (
+        name
+        if name in bodies.operations.called_classes and not EXCHANGES.isdisjoint(bodies.operations.reach.get(name, ()))
+        else None
+    )
 
 
 def _names_all(bodies: Bodies, name: str) -> bool:

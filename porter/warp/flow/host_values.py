@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from porter.cpp.brackets import split_commas
 from porter.cpp.declared import declares
+from porter.cpp.functions import follows_type
 from porter.cpp.lex import IDENTIFIER, Tokens
 from porter.cpp.scopes import find_scopes
 
 _CHANGES = frozenset({"+=", "-=", "*=", "/=", "%=", "++", "--", "<<=", ">>=", "|=", "&="})
 _LOOPS = frozenset({"for", "while"})
-_NO_TYPES = frozenset({"else", "return", "do"})
 
 
 class Reaches(enum.Enum):
@@ -94,8 +94,7 @@ def _is_constant(tokens: Tokens, index: int) -> bool:
 
 def _is_declared(tokens: Tokens, index: int) -> bool:
     """Whether a type stands before a name."""
-    before = tokens.texts[index - 1]
-    return before in ("*", "&", ">") or (tokens.kinds[index - 1] == IDENTIFIER and before not in _NO_TYPES)
+    return tokens.texts[index - 1] in ("*", "&", ">") or follows_type(tokens, index)
 
 
 def _open_brackets(tokens: Tokens, index: int) -> Iterator[int]:

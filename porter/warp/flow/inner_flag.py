@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 from porter.cpp.nodes import EMPTY, Node, calls, names, spelled, unwrapped
 from porter.cpp.types import TYPES
-from porter.warp.bodies import Bodies, Function
+from porter.warp.bodies import Bodies
 from porter.warp.collectives import BARRIERS
 from porter.warp.flow.spin import expansion_of
 from porter.warp.flow.spread import UNIFORM, Spread
 from porter.warp.flow.unit_walks import flow_of
 from porter.warp.flow.waiting_loop import Loop, leaps_back, parts_of
 from porter.warp.flow.walk import Flow
+from porter.warp.function import Function
 
 _LOOPS = ("while", "do", "for")
 _FLAGS = frozenset(

@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 from porter.cpp.constants import WARP, looks_like_warp_size
 from porter.cpp.nodes import Node, unwrapped
-from porter.warp.bodies import Bodies, Function
+from porter.warp.bodies import Bodies
 from porter.warp.flow.spread import by_name
 from porter.warp.flow.unit_walks import flow_of
+from porter.warp.function import Function
 
 _DEEPEST = 8
 _INTEGERS = frozenset(
@@ -94,7 +95,7 @@ class Distances:
             return self.arguments[name]
         if name == "CHAR_BIT":
             return Distance(0, 8)
-        macros = self.bodies.object_macros.get(name, ())
+        macros = self.bodies.macros.expressions.get(name, ())
         if len(macros) == 1:
             return self.of(macros[0], depth + 1)
         if self._is_lane(node):

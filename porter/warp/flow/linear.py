@@ -45,7 +45,7 @@ def linear(node: Node, bodies: Bodies) -> Linear:
     if node.kind == "unary" and node.text == "-":
         return _added(Linear({}, 0), linear(node.kids[0], bodies), -1)
     name = spelled(node)
-    macros = bodies.object_macros.get(name, ()) if node.kind == "name" else ()
+    macros = bodies.macros.expressions.get(name, ()) if node.kind == "name" else ()
     if len(macros) == 1 and macros[0].kind != "name":
         return linear(macros[0], bodies)
     return Linear({name or _written(node, bodies): 1}, 0)

@@ -9,7 +9,7 @@ from typing import cast
 
 from porter.cpp.constants import WARP
 from porter.cpp.nodes import Node, calls, names, only, stands_in, unwrapped
-from porter.warp.bodies import Bodies, Function
+from porter.warp.bodies import Bodies
 from porter.warp.collectives import BARRIERS, collective
 from porter.warp.flow.accesses import Access, Accesses, element_macros
 from porter.warp.flow.linear import Linear, linear, stride
@@ -17,6 +17,7 @@ from porter.warp.flow.short_barriers import short_steps
 from porter.warp.flow.spread import THREAD, UNIFORM, Value
 from porter.warp.flow.unit_walks import flow_of
 from porter.warp.flow.walk import Flow
+from porter.warp.function import Function
 
 _FENCES = BARRIERS | {"__threadfence", "__threadfence_block", "__threadfence_system", "__syncwarp", "syncwarp", "sync"}
 _SYNCS = frozenset({"sync", "barrier"})
@@ -217,14 +218,14 @@ class Lockstep:
             return False
         if not stands_in(statement, _fence_places(self.bodies)):
             return False
-        if not self.bodies.meeting_macros.isdisjoint(names(statement)):
+        if not self.bodies.macros.meeting.isdisjoint(names(statement)):
             return True
         for call in calls(statement):
             found = collective(call)
             name = call.callee.rpartition("::")[2]
             if (found is not None and found.kind == "sync") or name.endswith(".sync") or _names_fence(name):
                 return True
-            if not _SYNCS.isdisjoint(self.bodies.reach.get(name, ())) and self._surely_waits(name):
+            if not _SYNCS.isdisjoint(self.bodies.operations.reach.get(name, ())) and self._surely_waits(name):
                 return True
         return False
 
@@ -377,9 +378,9 @@ def _fence_places(bodies: Bodies) -> list[int]:
     """The tokens that may name a barrier for the compiler, in order."""
     known = bodies.memo.get("fences")
     if known is None:
-        tokens, reach = bodies.tokens, bodies.reach
+        tokens, reach = bodies.tokens, bodies.operations.reach
         named = {name for name in tokens.names if _names_fence(name) or not _SYNCS.isdisjoint(reach.get(name, ()))}
-        named |= bodies.meeting_macros & tokens.names.keys()
+        named |= bodies.macros.meeting & tokens.names.keys()
         known = bodies.memo["fences"] = sorted(index for name in named for index in tokens.names[name])
     return cast("list[int]", known)
 

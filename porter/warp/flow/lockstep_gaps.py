@@ -7,12 +7,13 @@ from typing import cast
 
 from porter.cpp.nodes import Node
 from porter.engine.unit import Unit
-from porter.warp.bodies import Function, bodies_in_sight
+from porter.warp.bodies import bodies_in_sight
 from porter.warp.flow.lockstep import Gap, Lockstep, lockstep_walks
 from porter.warp.flow.lockstep_hints import candidates
 from porter.warp.flow.lockstep_trees import is_stepped, may_have_trees, trees
 from porter.warp.flow.plain_pointers import plain_pointers
 from porter.warp.flow.short_barriers import short_helpers, short_steps
+from porter.warp.function import Function
 
 __all__ = ["Function", "Gap", "Lockstep", "gaps_in_headers", "gaps_of", "plain_pointers"]
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from porter.cpp.lex import IDENTIFIER, Tokens
-from porter.warp.bodies import Bodies, Function
+from porter.warp.bodies import Bodies
 from porter.warp.flow.accesses import COPIES, element_macros
 from porter.warp.flow.short_barriers import short_steps
+from porter.warp.function import Function
 
 
 def candidates(bodies: Bodies) -> Iterator[Function]:
@@ -15,7 +16,7 @@ def candidates(bodies: Bodies) -> Iterator[Function]:
     tokens = bodies.tokens
     for function in bodies.functions:
         inside = frozenset(tokens.texts[function.head.begin : function.head.end])
-        shared = "__shared__" in inside or not bodies.shared_macros.isdisjoint(inside) or inside >= _ATTRIBUTE
+        shared = "__shared__" in inside or not bodies.macros.shared.isdisjoint(inside) or inside >= _ATTRIBUTE
         knows = "volatile" in inside or (shared and _knows_width(inside))
         if not knows:
             continue

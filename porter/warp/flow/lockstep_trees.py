@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from porter.cpp.nodes import Node, unwrapped
-from porter.warp.bodies import Bodies, Function
+from porter.warp.bodies import Bodies
 from porter.warp.flow.accesses import Access
 from porter.warp.flow.lockstep import Lockstep
+from porter.warp.function import Function
 
 _STEPS = frozenset({16, 8, 4, 2, 1})
 

@@ -24,10 +24,10 @@ class MaskEvaluation(Evaluation):
     @functools.cached_property
     def _has_masks(self) -> bool:
         """Whether the function has an operation whose mask is no constant, or hands such a mask on."""
-        handed = any(self.bodies.mask_places(name) for name in self.function.called)
+        handed = any(self.bodies.operations.mask_places(name) for name in self.function.called)
         if not self.function.collectives and not handed:
             return False
-        if not self.bodies.macro_bodies.keys().isdisjoint(self.function.called):
+        if not self.bodies.macros.bodies.keys().isdisjoint(self.function.called):
             return True
         return any(not self.bodies.constants.possible(unwrapped(mask)) for mask in self._written_masks())
 
@@ -35,7 +35,7 @@ class MaskEvaluation(Evaluation):
         for call in self.function.calls:
             found = collective(call)
             if found is None:
-                yield from self.bodies.handed_masks(call)
+                yield from self.bodies.operations.handed_masks(call)
             elif (mask := argument(call, found.mask)) is not None:
                 yield mask
 
@@ -136,7 +136,7 @@ class MaskEvaluation(Evaluation):
         """The masks that a call hands on, by an argument or a default value; those of a macro's own text."""
         bodies = self.bodies
         found: dict[int, Mask] = {}
-        for place in bodies.mask_places(name):
+        for place in bodies.operations.mask_places(name):
             if place < len(node.arguments):
                 found[place] = self._mask(node.arguments[place], state)
             else:
@@ -149,10 +149,10 @@ class MaskEvaluation(Evaluation):
         return (*found.values(), *self._masks_of_macro(name, node))
 
     def _masks_of_macro(self, name: str, node: Node) -> list[Mask]:
-        if name not in self.bodies.macro_bodies:
+        if name not in self.bodies.macros.bodies:
             return []
         written = list(node.arguments)
-        for _, body in self.bodies.macro_bodies[name]:
+        for _, body in self.bodies.macros.bodies[name]:
             made = ((call, collective(call)) for call in calls(body))
             written += [mask for call, found in made if found and (mask := argument(call, found.mask)) is not None]
         known = (literal(self.bodies.constants.possible(unwrapped(mask))) for mask in written)

@@ -6,8 +6,8 @@ import enum
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from porter.warp.bodies import Function
 from porter.warp.collectives import FULL
+from porter.warp.function import Function
 
 
 class Lanes(enum.Enum):

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from porter.cpp.nodes import Node, bare_callee
-from porter.warp.bodies import Bodies, Function
+from porter.warp.bodies import Bodies
 from porter.warp.flow.events import Branch, Event
 from porter.warp.flow.spread import Spread, by_name
 from porter.warp.flow.unit_walks import concerned, flow_of, flows
 from porter.warp.flow.walk import Flow
+from porter.warp.function import Function
 
 Parting = Callable[[Bodies, Function, Event], Branch | Node | None]
 

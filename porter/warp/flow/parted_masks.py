@@ -6,11 +6,11 @@ import functools
 from collections.abc import Iterable, Iterator, Mapping
 
 from porter.cpp.nodes import Node, names, spelled, unwrapped
-from porter.warp.bodies import Function
 from porter.warp.collectives import EXCHANGES
 from porter.warp.flow.events import Branch, Event
 from porter.warp.flow.masks import Lanes, Mask
 from porter.warp.flow.spread import Spread
+from porter.warp.function import Function
 
 _OF_ALL = frozenset({"threadIdx"})
 """What says nothing of what two expressions have in common."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from porter.cpp.lex import IDENTIFIER
 from porter.engine.unit import Unit
 from porter.model import Edit
-from porter.warp.bodies import Function, bodies_in_sight
+from porter.warp.bodies import bodies_in_sight
 from porter.warp.flow.lockstep import Gap, Lockstep
+from porter.warp.function import Function
 
 _PREFIX = "porter_"
 _SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".hip")

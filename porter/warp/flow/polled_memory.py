@@ -9,7 +9,8 @@ from typing import cast
 
 from porter.cpp.lex import IDENTIFIER, Tokens
 from porter.cpp.nodes import Node, names, unwrapped
-from porter.warp.bodies import Bodies, Function
+from porter.warp.bodies import Bodies
+from porter.warp.function import Function
 
 _ATOMIC = re.compile(r"\batomic(?:_ref|_flag)?\b")
 _SEMAPHORE = re.compile(r"\b(?:counting|binary)_semaphore\b")
@@ -29,7 +30,7 @@ class PolledMemory:
     @cached_property
     def volatile(self) -> frozenset[str]:
         """What is declared so, and what else means the same memory."""
-        says = self._bodies.macros_with(frozenset({"volatile"})) | {"volatile"}
+        says = self._bodies.macros.saying(frozenset({"volatile"})) | {"volatile"}
         types = self._function.parameter_types
         found = {name for name, written in types.items() if not says.isdisjoint(written.split())}
         found |= _outside(self._bodies.tokens)[0]

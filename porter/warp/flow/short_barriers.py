@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import cast
 
 from porter.cpp.nodes import Node, calls, only, unwrapped
-from porter.warp.bodies import Bodies, Function
+from porter.warp.bodies import Bodies
 from porter.warp.collectives import BARRIERS
+from porter.warp.function import Function
 
 _WIDEST = 64
 _OPPOSITE = {"<": ">", "<=": ">="}

@@ -11,7 +11,7 @@ from typing import cast
 
 from porter.cpp.asm import said
 from porter.cpp.nodes import EMPTY, Node, bare_callee, calls, names, unwrapped
-from porter.warp.bodies import Bodies, Function
+from porter.warp.bodies import Bodies
 from porter.warp.collectives import BARRIERS, collective
 from porter.warp.flow.alone import GUARD, Alone, opposite
 from porter.warp.flow.assembled import FAR_LOAD
@@ -22,6 +22,7 @@ from porter.warp.flow.signalled import arrives_first, signals_first
 from porter.warp.flow.spread import UNIFORM, Spread
 from porter.warp.flow.waiting_loop import STEPS, Loop, leaps_back, parts_of
 from porter.warp.flow.walk import Flow
+from porter.warp.function import Function
 
 _LOCKS = re.compile(
     r"(?:__iA|a)tomic(?:CAS|Exch)(?:_block|_system)?|(?:atomic_)?compare_exchange_(?:weak|strong)(?:_explicit)?"

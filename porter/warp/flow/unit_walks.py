@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping
 from typing import cast
 
 from porter.cpp.nodes import Node, bare_callee, unwrapped
-from porter.warp.bodies import CALLED, Bodies, Function
+from porter.warp.bodies import Bodies
 from porter.warp.collectives import EXCHANGES, TILE_MEMBERS, TILES
 from porter.warp.flow.events import Event
 from porter.warp.flow.handed_functions import called_parameters, handed_classes, handed_lambdas, hands_exchange
 from porter.warp.flow.masks import Mask, handed, literal
 from porter.warp.flow.spread import PER_LANE, UNIFORM, Value, by_name, join
 from porter.warp.flow.walk import Flow
+from porter.warp.function import CALLED, Function
 
 _FULL_KINDS = EXCHANGES | {"call"}
 
@@ -105,7 +106,7 @@ def concerned(bodies: Bodies) -> Iterator[Function]:
     marks = TILES | {"__syncwarp"}
     tiles = not TILES.isdisjoint(bodies.tokens.names)
     for function in bodies.all_functions:
-        exchanges = not EXCHANGES.isdisjoint(bodies.reach.get(function.name, ()))
+        exchanges = not EXCHANGES.isdisjoint(bodies.operations.reach.get(function.name, ()))
         asks_tile = tiles and not TILE_MEMBERS.isdisjoint(function.words)
         if not exchanges and not asks_tile:
             exchanges = _is_handed(bodies, function) or any(bodies.calls(function, mark) for mark in marks)
@@ -146,7 +147,7 @@ def flow_of(bodies: Bodies, function: Function) -> Flow:
 
 def _masks_handed(bodies: Bodies, function: Function) -> dict[str, Mask]:
     """What the parameters of a function hold as masks, by the calls in this file and by their default values."""
-    places = bodies.mask_places(function.name)
+    places = bodies.operations.mask_places(function.name)
     if function.is_kernel or not places:
         return handed(function, (), ())
     around = (flow_of(bodies, caller) for caller in bodies.callers(function.name) if caller != function)

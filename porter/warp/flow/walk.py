@@ -13,7 +13,6 @@ from operator import attrgetter
 from porter.cpp.asm import said
 from porter.cpp.constants import WARP
 from porter.cpp.nodes import EMPTY, Node, calls, names, only, stands_in, unwrapped
-from porter.warp.bodies import class_named, waits_for_block
 from porter.warp.collectives import BARRIERS, EXCHANGES, argument, collective
 from porter.warp.flow.assembled import as_number_of_thread
 from porter.warp.flow.butterfly import butterflies
@@ -22,6 +21,8 @@ from porter.warp.flow.events import Branch, Event, State
 from porter.warp.flow.masks import Lanes, Mask, either
 from porter.warp.flow.spread import PER_LANE, PER_WARP, THREAD, UNIFORM, Spread, Value, join, selected
 from porter.warp.flow.waiting_loop import STEPS
+from porter.warp.function import class_named
+from porter.warp.operations import waits_for_block
 
 _BROADCAST = re.compile(r"shfl\.sync\.idx\.b32\s+[^,]+,[^,]+,\s*\d+\s*,|redux\.sync|vote\.sync\.(?:any|all|ballot)")
 """Assembly that leaves the same in all lanes of a warp."""
@@ -90,7 +91,7 @@ class Flow(CallEvaluation):
     @functools.cached_property
     def _built(self) -> frozenset[str]:
         """Classes in sight whose constructors or destructors come to an operation of the warp or block."""
-        return self.bodies.built_classes
+        return self.bodies.operations.built_classes
 
     def _construct(self, node: Node, state: State) -> None:
         """Objects that are made here, and end with the block."""
@@ -102,7 +103,7 @@ class Flow(CallEvaluation):
             values = () if initial is None else initial.kids if initial.kind == "list" else (initial,)
             callee = Node("name", variable.first, variable.first, name)
             made = Node("call", variable.first, variable.last, kids=(callee, *values))
-            self._record(Event("call", made, state.branches, state.exits, reaches=self.bodies.reach[name]))
+            self._record(Event("call", made, state.branches, state.exits, reaches=self.bodies.operations.reach[name]))
 
     def _exchanges_all(self, node: Node, state: State) -> bool:
         return any(
@@ -153,7 +154,7 @@ class Flow(CallEvaluation):
     def _meets_later(self, node: Node) -> bool:
         """Whether one side of an `if` returns, and the other comes to a barrier behind it."""
         last = node.kids[1].kids[-1] if node.kids[1].kind == "block" and node.kids[1].kids else node.kids[1]
-        places = self.bodies.barrier_places
+        places = self.bodies.operations.barrier_places
         return last.kind == "return" and bisect.bisect(places, node.last) < bisect.bisect(
             places, self.function.head.end
         )
@@ -174,10 +175,10 @@ class Flow(CallEvaluation):
     def _has_barrier(self, node: Node) -> bool:
         known = self._barriers.get(id(node))
         if known is None:
-            if not stands_in(node, self.bodies.barrier_places):
+            if not stands_in(node, self.bodies.operations.barrier_places):
                 return False
             name = node.callee.rpartition("::")[2] if node.kind == "call" else ""
-            known = name in BARRIERS or (name != "" and "barrier" in self.bodies.reach.get(name, ()))
+            known = name in BARRIERS or (name != "" and "barrier" in self.bodies.operations.reach.get(name, ()))
             known = known or any(map(self._has_barrier, node.kids))
             self._barriers[id(node)] = known
         return known
@@ -258,7 +259,7 @@ class Flow(CallEvaluation):
     def _macro_loop(self, node: Node, state: State) -> None:
         """`CUDA_KERNEL_LOOP(i, n) { ... }`: the first argument counts over the threads of the grid."""
         call, body = node.kids
-        tests = [m for m, test in self.bodies.macro_bodies.get(call.callee, ()) if _is_condition(test)]
+        tests = [m for m, test in self.bodies.macros.bodies.get(call.callee, ()) if _is_condition(test)]
         if tests:
             spread = max(self._value(kid, state).spread for kid in call.kids[1:]) if call.arguments else Spread.BLOCK
             inner = self._branch(body, state, Branch(call, spread, "if"))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from porter.cpp.nodes import Node, bare_callee, unwrapped
-from porter.warp.bodies import Bodies, Function
+from porter.warp.bodies import Bodies
 from porter.warp.flow.lane_distance import Distances
+from porter.warp.function import Function
 
 _WAVEFRONT = 64
 _DEEPEST = 6

@@ -10,7 +10,7 @@ from porter.cpp.conditionals import Group, find_groups
 from porter.cpp.scopes import ANONYMOUS, Scope, find_scopes
 from porter.engine import edits as editing
 from porter.model import Edit
-from porter.warp.bodies import Function
+from porter.warp.function import Function
 from porter.warp.native.view import View
 
 _SUFFIX = "_64"

@@ -8,8 +8,8 @@ from porter.cpp.brackets import words
 from porter.cpp.constants import WARP
 from porter.cpp.lex import STRING, Tokens
 from porter.cpp.nodes import MEMBERS, Node, base_of, calls, spelled, unwrapped
-from porter.warp.bodies import Function
 from porter.warp.collectives import BARRIERS, Collective, argument, collective
+from porter.warp.function import Function
 from porter.warp.native import parts
 from porter.warp.native.expressions import Expressions, is_full_mask
 from porter.warp.native.kinds import PER_THREAD, THREADS, Kind, Undecided, joined, placed
@@ -81,7 +81,7 @@ class Calls:
             return self._known(node, functions, scope)
         if name.startswith("atomic"):
             return self._atomic(node, scope)
-        if name in self.plan.bodies.macro_bodies:
+        if name in self.plan.bodies.macros.bodies:
             raise Undecided(node, f"the macro {name}")
         if name in _WAITS:
             return K.UNIFORM
@@ -91,7 +91,7 @@ class Calls:
 
     def _knows_no_warps(self, function: Function) -> bool:
         """Whether a helper computes with its arguments alone: no thread numbers, no exchange, no shared memory."""
-        if self.plan.bodies.reach.get(function.name):
+        if self.plan.bodies.operations.reach.get(function.name):
             return False
         tokens = self.plan.bodies.tokens
         texts = [

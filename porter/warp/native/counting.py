@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from porter.cpp.nodes import Node, base_of, calls, names, unwrapped
-from porter.warp.bodies import CALLED, Bodies, Function
+from porter.warp.bodies import Bodies
 from porter.warp.collectives import collective
 from porter.warp.flow.returned import result_of
+from porter.warp.function import CALLED, Function
 from porter.warp.native.operations import ASSIGNED, BINARY, FUNCTIONS, has_shuffle
 from porter.warp.native.state import Scope
 
@@ -131,7 +132,7 @@ def _combined(bodies: Bodies, call: Node, scope: Scope) -> Iterator[tuple[Node, 
         result = result_of(function.body, function.parameters)
         value = Node("empty", 0, -1) if result is None or result.value is None else unwrapped(result.value)
         yield value, frozenset(function.parameters)
-    for macro, body in bodies.macro_bodies.get(call.callee, ()):
+    for macro, body in bodies.macros.bodies.get(call.callee, ()):
         if len(body.kids) == 1 and body.kids[0].kind == "statement":
             yield unwrapped(body.kids[0].kids[0]), frozenset(macro.parameters or ())
 

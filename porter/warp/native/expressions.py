@@ -66,7 +66,7 @@ class Expressions:
             return K.WIDTH
         if name in scope.function.template_parameters:
             return K.UNIFORM
-        macros = self.plan.bodies.object_macros.get(name, ())
+        macros = self.plan.bodies.macros.expressions.get(name, ())
         value = self.constants.value(node)
         if value is None and macros:
             raise Undecided(node, f"the macro {name}")

@@ -14,8 +14,9 @@ from porter.cpp.statements import parse_expression
 from porter.engine import edits as editing
 from porter.model import Edit, Launch
 from porter.source import SourceFile
-from porter.warp.bodies import Bodies, Function
+from porter.warp.bodies import Bodies
 from porter.warp.flow.geometry import block_shape, block_threads, grid_blocks, product
+from porter.warp.function import Function
 from porter.warp.native.expressions import WIDTH_NAME
 from porter.warp.native.kinds import Undecided
 from porter.warp.native.state import Plan, Shape

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from porter.cpp.nodes import PARTS, Node, base_of, calls, names, unwrapped
-from porter.warp.bodies import Bodies, Function
+from porter.warp.bodies import Bodies
 from porter.warp.collectives import collective
+from porter.warp.function import Function
 from porter.warp.native.state import Gathered, Scope
 from porter.warp.native.steady import cuts, is_neutral, is_steady, is_whole, type_of
 

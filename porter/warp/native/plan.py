@@ -10,8 +10,9 @@ from porter.cpp.launches import launched_kernels
 from porter.cpp.nodes import Node
 from porter.engine.unit import Unit
 from porter.model import Edit, Launch
-from porter.warp.bodies import Function, bodies_of
+from porter.warp.bodies import bodies_of
 from porter.warp.collectives import EXCHANGES
+from porter.warp.function import Function
 from porter.warp.native.assemble import Attempt, assemble
 from porter.warp.native.kinds import Kind, Undecided
 from porter.warp.native.launches import TROUBLE, part_shape, settle, shape_of
@@ -77,7 +78,7 @@ def _outcome(unit: Unit) -> Outcome:
     for kernel in view.bodies.functions:
         if not kernel.is_kernel or kernel.name not in wanted or not view.is_own(kernel):
             continue
-        if EXCHANGES.isdisjoint(view.bodies.reach.get(kernel.name, ())):
+        if EXCHANGES.isdisjoint(view.bodies.operations.reach.get(kernel.name, ())):
             continue
         found = attempt(view, kernel)
         if isinstance(found, Attempt):

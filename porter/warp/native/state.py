@@ -8,7 +8,8 @@ from typing import Protocol
 from porter.cpp.nodes import Node
 from porter.engine.edits import apply
 from porter.model import Edit
-from porter.warp.bodies import Bodies, Function
+from porter.warp.bodies import Bodies
+from porter.warp.function import Function
 from porter.warp.native.kinds import Kind, Undecided
 
 

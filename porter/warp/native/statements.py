@@ -405,7 +405,7 @@ class Statements:
                 if any(name in names(kid) for kid in call.arguments[found.lane or 0 : (found.lane or 0) + 1]):
                     return True
                 continue
-            reached = self.plan.bodies.reach.get(call.callee.rpartition("::")[2], ())
+            reached = self.plan.bodies.operations.reach.get(call.callee.rpartition("::")[2], ())
             if "shuffle" in reached and any(unwrapped(kid).text == name for kid in call.arguments):
                 return True
         return False

@@ -71,7 +71,7 @@ def _number(node: Node, plan: Plan, scope: Scope, depth: int = 0) -> str | None:
         return None
     declared = scope.declared.get(node.text)
     initial = [kid.initial for kid in declared.kids if kid.text == node.text] if declared is not None else []
-    values = [*filter(None, initial), *plan.bodies.object_macros.get(node.text, ())]
+    values = [*filter(None, initial), *plan.bodies.macros.expressions.get(node.text, ())]
     if not values and (constant := plan.bodies.constants.value(node)) is not None:
         return str(constant)
     found = {_number(value, plan, scope, depth + 1) for value in values}

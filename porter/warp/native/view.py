@@ -14,7 +14,8 @@ from porter.cpp.lex import Tokens, lex
 from porter.engine.unit import Unit
 from porter.model import Launch
 from porter.source import SourceFile
-from porter.warp.bodies import Bodies, Function, bodies_of
+from porter.warp.bodies import Bodies, bodies_of
+from porter.warp.function import Function
 
 HEADERS = (".cuh", ".h", ".hpp", ".hh", ".hxx", ".inl")
 _MOST = 80

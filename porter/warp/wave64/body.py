@@ -10,7 +10,8 @@ from porter.cpp.constants import looks_like_warp_size, number
 from porter.cpp.nodes import EMPTY, Node, unwrapped
 from porter.cpp.statements import parse_expression
 from porter.engine.unit import Unit
-from porter.warp.bodies import Bodies, Function
+from porter.warp.bodies import Bodies
+from porter.warp.function import Function
 from porter.warp.wave64.branches import Branches
 from porter.warp.wave64.names import HALF, SIZES, WHOLE
 from porter.warp.wave64.types import bits_of

@@ -9,8 +9,8 @@ from typing import cast
 
 from porter.cpp.constants import number
 from porter.cpp.nodes import Node, spelled, unwrapped
-from porter.warp.bodies import Function
 from porter.warp.collectives import Collective, argument, collective
+from porter.warp.function import Function
 from porter.warp.wave64.body import Body
 from porter.warp.wave64.names import HALF, LANE_CALLS, WHOLE
 

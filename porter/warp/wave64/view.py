@@ -8,7 +8,8 @@ from typing import cast
 
 from porter.cpp.nodes import EMPTY, Node, names, unwrapped
 from porter.engine.unit import Unit
-from porter.warp.bodies import Bodies, Function, bodies_in_sight
+from porter.warp.bodies import Bodies, bodies_in_sight
+from porter.warp.function import Function
 from porter.warp.wave64.branches import branches
 from porter.warp.wave64.masks import Masks
 from porter.warp.wave64.names import HALF
