@@ -18,6 +18,7 @@ from porter.warp.function import Function
 __all__ = ["COLLECTIVES", "CountedMask", "CountedMasks", "Distances"]
 
 _DEEPEST = 5
+_NAMES = frozenset({*COLLECTIVES, *(name.removeprefix("__") for name in COLLECTIVES)})
 _BOUNDS = frozenset({"<", "<=", ">", ">=", "==", "!="})
 
 
@@ -47,6 +48,8 @@ class CountedMasks:
     def find(self) -> Iterator[CountedMask]:
         """Each shift once for each place that it reaches."""
         for user in self.bodies.all_functions:
+            if _NAMES.isdisjoint(user.words):
+                continue
             for mask in self._masks(user):
                 yield from self._shifts(mask, user, 0, None)
 
@@ -132,7 +135,7 @@ class CountedMasks:
         """What members are set to, by assignments, and by what a constructor says first."""
         found: dict[str, tuple[tuple[Function, Node], ...]] = {}
         for function in self.bodies.all_functions:
-            if "mask" not in " ".join(function.words).lower() and "<<" not in function.words:
+            if self._shifting.isdisjoint(function.words):
                 continue
             declared = {variable.text for one in function.declarations for variable in one.kids}
             begun = {kid.first for kid in function.body.kids if kid.first < (function.head.body or 0)}
@@ -146,6 +149,11 @@ class CountedMasks:
                 elif node.kind == "call" and len(node.kids) == 2 and node.first in begun:
                     found[node.callee] = (*found.get(node.callee, ()), (function, node.kids[1]))
         return found
+
+    @cached_property
+    def _shifting(self) -> frozenset[str]:
+        """The sign of a shift, and the functions that have one."""
+        return frozenset({"<<", *(one.name for one in self.bodies.all_functions if "<<" in one.words)})
 
     def _shift(self, node: Node, function: Function) -> Node | None:
         """The shift of `(1u << n) - 1` and `~(~0u << n)`, of 32 bits."""

@@ -16,10 +16,10 @@ def called_parameters(function: Function) -> Mapping[str, int]:
     kinds = function.type_parameters
     if not kinds:
         return {}
-    called = function.called
-    typed = function.parameter_types
-    places = enumerate(function.parameters)
-    return {name: place for place, name in places if name in called and not kinds.isdisjoint(_words(typed[name]))}
+    typed = {name for name, written in function.parameter_types.items() if not kinds.isdisjoint(_words(written))}
+    if typed.isdisjoint(function.words) or typed.isdisjoint(function.called):
+        return {}
+    return {name: place for place, name in enumerate(function.parameters) if name in typed & function.called}
 
 
 def handed_classes(bodies: Bodies, function: Function) -> Mapping[str, str]:

@@ -119,7 +119,7 @@ def _is_handed(bodies: Bodies, function: Function) -> bool:
     if handed_classes(bodies, function) or handed_lambdas(bodies, function):
         return True
     templates = _calling_templates(bodies)
-    if templates.isdisjoint(function.called):
+    if templates.isdisjoint(function.words):
         return False
     return any(bare_callee(call) in templates and hands_exchange(bodies, function, call) for call in function.calls)
 
