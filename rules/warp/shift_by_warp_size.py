@@ -132,6 +132,23 @@ class ShiftByWarpSize(Rule):
         ),
         fixes(
             """
+            __device__ int any(int p, int n) {
+              unsigned m = 1u << n;
+              m -= 1;
+              return __any_sync(m, p);
+            }
+            """,
+            """
+            __device__ int any(int p, int n) {
+              unsigned m = porter::shift_left(1u, n);
+              m -= 1;
+              return __any_sync(m, p);
+            }
+            """,
+        ),
+        clean("__device__ int one(int p, int lane) { unsigned m = 1u << lane; return __any_sync(m, p); }"),
+        fixes(
+            """
             __device__ unsigned first(int n) { return ~(~0u << n); }
             __device__ int any(int p, int n) { return __any_sync(first(n), p); }
             """,

@@ -110,6 +110,7 @@ class CountedMasks:
     ) -> Iterator[CountedMask]:
         sources = self._known(function).sources.get(name, ())
         for source in sources:
+            yield from self._stepped(name, source, function, here, by)
             yield from self._shifts(source, function, depth + 1, here, by)
         if name in function.parameters:
             for caller, passed in self._passed(function, function.parameters.index(name)):
@@ -119,7 +120,18 @@ class CountedMasks:
 
     def _member(self, name: str, depth: int, here: Node | None) -> Iterator[CountedMask]:
         for function, value in self._members.get(name, ()):
+            yield from self._stepped(name, value, function, here, None)
             yield from self._shifts(value, function, depth + 1, here)
+
+    def _stepped(
+        self, name: str, value: Node, function: Function, here: Node | None, by: _Call | None
+    ) -> Iterator[CountedMask]:
+        """`m = 1u << n; m -= 1;`."""
+        shift = unwrapped(value)
+        known = self._known(function)
+        is_mask = known.steps.get(name) == -1 and self._is_shift_of(shift, 1, known)
+        if is_mask and self._may_be_all(unwrapped(shift.kids[1]), function, by):
+            yield CountedMask(function, shift, here or (shift if self.bodies.is_own(function) else None))
 
     def _passed(self, function: Function, place: int) -> Iterator[tuple[Function, Node]]:
         """What callers in sight hand to a parameter."""
@@ -165,11 +177,14 @@ class CountedMasks:
         else:
             return None
         shift = unwrapped(node.kids[-1] if node.kind == "unary" else node.kids[0])
+        return shift if self._is_shift_of(shift, first, self._known(function)) else None
+
+    def _is_shift_of(self, shift: Node, first: int, known: Distances) -> bool:
+        """Whether a value of 32 bits is shifted to the left that is some number."""
         if shift.kind != "binary" or shift.text != "<<":
-            return None
-        shifted = value(shift.kids[0])
-        is_first = shifted is not None and shifted & FULL == first
-        return shift if is_first and not self._known(function).is_wide(shift.kids[0]) else None
+            return False
+        shifted = self.bodies.constants.value(shift.kids[0])
+        return shifted is not None and shifted & FULL == first and not known.is_wide(shift.kids[0])
 
     def _may_be_all(self, count: Node, function: Function, by: _Call | None, depth: int = 0) -> bool:
         """Whether a count may be that of all lanes; a parameter's is what callers in sight hand to it."""

@@ -99,11 +99,11 @@ class Distances:
         if len(macros) == 1:
             return self.of(macros[0], depth + 1)
         if self._is_lane(node):
-            return _LANE.plus(Distance(0, self._steps.get(name, 0)), 1)
+            return _LANE.plus(Distance(0, self.steps.get(name, 0)), 1)
         sources = self.sources.get(name, ())
         if len(sources) == 1:
             found = self.of(sources[0], depth + 1)
-            return found and found.plus(Distance(0, self._steps.get(name, 0)), 1)
+            return found and found.plus(Distance(0, self.steps.get(name, 0)), 1)
         return Distance(0, WARP) if not sources and looks_like_warp_size(name) else None
 
     def _is_lane(self, node: Node) -> bool:
@@ -212,7 +212,7 @@ class Distances:
         return found
 
     @functools.cached_property
-    def _steps(self) -> Mapping[str, int]:
+    def steps(self) -> Mapping[str, int]:
         """What is added to a variable once it is set: `++n;`, `n += 1;` outside of loops."""
         found: dict[str, int] = {}
         for node in self.function.body.kids:
