@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from porter.warp.collectives import BARRIERS, COLLECTIVES, EXCHANGES, GROUPS, TILES
+from porter.warp.flow.back_edges import BackEdge, parted_back_edges
 from porter.warp.flow.barriers import nested_barriers
 from porter.warp.flow.events import Branch, Event
 from porter.warp.flow.parted_in_headers import PartedCall, parted_in_headers
@@ -17,6 +18,7 @@ __all__ = [
     "EXCHANGES",
     "GROUPS",
     "TILES",
+    "BackEdge",
     "Branch",
     "Event",
     "PartedCall",
@@ -27,6 +29,7 @@ __all__ = [
     "keeps_wavefronts",
     "names_all_lanes",
     "nested_barriers",
+    "parted_back_edges",
     "parted_behind_mask",
     "parted_in_headers",
 ]
