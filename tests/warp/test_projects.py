@@ -19,7 +19,7 @@ from tests.warp.projects import HEADER, Project, projects, write
 
 ALL = projects()
 CONTEXT = build_context(Choices(), ["main.cu"], {})
-RUN = ("mask_by_reference", "cg_tile_template", "segmented_scan")
+RUN = ("mask_by_reference", "near_bitset_class", "persistent_queue")
 
 
 @pytest.mark.parametrize("project", ALL, ids=lambda one: one.name)
