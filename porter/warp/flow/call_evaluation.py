@@ -123,7 +123,7 @@ class CallEvaluation(MaskEvaluation):
         """The classes of the variables and parameters."""
         found = {name: class_named(text) for name, text in self.function.parameter_types.items()}
         declared = ((kid.text, class_named(node.text)) for node in self.function.declarations for kid in node.kids)
-        return found | dict(declared) | handed_classes(self.bodies, self.function)
+        return found | dict(declared) | dict(handed_classes(self.bodies, self.function))
 
     @functools.cached_property
     def _handed_lambdas(self) -> frozenset[str]:
