@@ -1,4 +1,4 @@
-"""Calls, conditions and assignments of a kernel that is to be widened."""
+"""Calls of a kernel that is to be widened: exchanges, helpers, atomics and functions of their arguments."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import re
 from porter.cpp.brackets import words
 from porter.cpp.constants import WARP
 from porter.cpp.lex import STRING, Tokens
-from porter.cpp.nodes import MEMBERS, Node, base_of, calls, spelled, unwrapped
+from porter.cpp.nodes import MEMBERS, Node, base_of, calls, unwrapped
 from porter.warp.collectives import BARRIERS, Collective, argument, collective
 from porter.warp.function import Function
 from porter.warp.native import parts
-from porter.warp.native.expressions import Expressions, is_full_mask
-from porter.warp.native.kinds import PER_THREAD, THREADS, Kind, Undecided, joined, placed
-from porter.warp.native.operations import atomic_operation, functors, kept, of_whole, operation, written_variable
+from porter.warp.native.conditions import LAST, says_last
+from porter.warp.native.expressions import Expressions, is_distance, is_full_mask
+from porter.warp.native.kinds import PER_THREAD, Kind, Undecided, joined, placed
+from porter.warp.native.operations import atomic_operation, functors, operation, written_variable
 from porter.warp.native.state import FollowsStatements, Scope
-from porter.warp.native.steady import is_neutral
 
 K = Kind
 _WIDE = "porter::wide::"
@@ -29,8 +29,6 @@ _WAITS = frozenset({"cudaGridDependencySynchronize", "cudaTriggerProgrammaticLau
 _WHOLE = frozenset({"uniform", "item", "warp0", "tree", "agg", "mask"})
 """Guards under which all lanes of a warp come by."""
 _DEEPEST = 5
-LANES = "porter::wide::lanes()"
-LAST = f"({LANES} - 1)"
 _THREADED = frozenset(
     ["threadIdx", "blockIdx", "blockDim", "gridDim", "__shared__", "asm", "__asm__", "__asm", "32", "31"]
 )
@@ -52,8 +50,6 @@ class Calls:
     def value(self, node: Node, scope: Scope) -> Kind:
         """The meaning of an expression."""
         return self.expressions.value(node, scope)
-
-    # Calls
 
     def call(self, node: Node, scope: Scope) -> Kind:
         """The meaning of a call's result."""
@@ -248,7 +244,7 @@ class Calls:
             return self._broadcast(node, kind, lane_node, mask_kind, scope)
         self._all_lanes(node, scope)
         self.plan.exchanges = True
-        if not self._is_distance(lane_node, scope):
+        if not is_distance(self.plan, lane_node, scope):
             one_up = form == "_up" and self.constants.value(lane_node) == 1 and kind is K.SCAN
             if not one_up:
                 raise Undecided(lane_node, "a shuffle over a distance that belongs to no tree")
@@ -272,14 +268,10 @@ class Calls:
             return
         self.plan.replace(width, "64")
 
-    def _is_distance(self, node: Node, scope: Scope) -> bool:
-        node = unwrapped(node)
-        return (node.kind == "name" and node.text in scope.tree) or node.first in self.plan.distances
-
     def _broadcast(self, node: Node, kind: Kind, lane_node: Node, mask_kind: Kind | None, scope: Scope) -> Kind:
         """`__shfl(v, lane)`: from lane 0, the last lane, or a leader that is there for sure."""
         lane = self.constants.value(lane_node)
-        if lane == WARP - 1 and self.plan.shape.part and self._says_last(lane_node):
+        if lane == WARP - 1 and self.plan.shape.part and says_last(self.expressions, lane_node):
             self.plan.replace(lane_node, LAST)
         elif lane == WARP - 1 and unwrapped(lane_node).kind == "number":
             self.plan.replace(unwrapped(lane_node), "63")
@@ -297,11 +289,6 @@ class Calls:
         if kind in (K.AGG, K.BASE, K.UNIFORM, K.ITEM, K.BLOCKWIDE):
             return kind
         raise Undecided(node, f"a broadcast of {kind.value}")
-
-    def _says_last(self, node: Node) -> bool:
-        """`31`, `WARP_SIZE - 1`"""
-        node = unwrapped(node)
-        return node.kind == "number" or any(self.expressions.is_width(below) for below in node.walk())
 
     def gathered(self, kind: Kind, node: Node) -> Kind:
         """What a reduction over the lanes gives."""
@@ -357,7 +344,7 @@ class Calls:
         for name, kid in zip(function.parameters, node.arguments, strict=False):
             inner = unwrapped(kid)
             pointee = inner.kids[0] if inner.kind == "unary" and inner.text == "&" else None
-            if self._is_distance(inner, scope):
+            if is_distance(self.plan, inner, scope):
                 distances.add(name)
                 inside.kinds[name] = K.DELTA
             elif inner.kind == "name" and inner.text in self.plan.shared and inner.text not in scope.kinds:
@@ -463,383 +450,6 @@ class Calls:
             return K.UNIFORM
         return self.value(inner, scope)
 
-    # Conditions
-
-    def condition(self, node: Node, scope: Scope) -> tuple[str, ...]:
-        """The guards that a condition puts around what follows."""
-        node = unwrapped(node)
-        if node.kind == "binary" and node.text in ("&&", "and"):
-            left = self.condition(node.kids[0], scope)
-            return (*left, *self.condition(node.kids[1], scope.copy(*left)))
-        if node.kind == "binary" and node.text in ("||", "or"):
-            found = {guard for kid in node.kids for guard in self.condition(kid, scope)} - {"one"}
-            if found <= {"uniform", "item", "thread", "agg", "mask", "tree"}:
-                return tuple(sorted(found))
-            raise Undecided(node, "an alternative by lane or warp")
-        if node.kind == "unary" and node.text in ("!", "not"):
-            kind = self.value(node.kids[0], scope)
-            if kind is K.LANE:
-                return ("lane0",)
-            if kind is K.WARP:
-                return ("warp0",)
-            if kind is K.BTHREAD:
-                return ("tid0",)
-            return (self._by_kind(kind, node),)
-        if node.kind == "binary" and node.text in _COMPARISONS:
-            return self._compared(node, scope)
-        kind = self.value(node, scope)
-        if kind is K.WARP:
-            return ("later",)
-        if kind is K.LANE:
-            return ("scan",)
-        return (self._by_kind(kind, node),)
-
-    def is_one_warp(self, node: Node) -> bool:
-        """`blockDim.x <= 32`: where it holds, what a warp gathered is the block's."""
-        node = unwrapped(node)
-        if node.kind != "binary" or not self.plan.shape.part or spelled(unwrapped(node.kids[0])) != "blockDim.x":
-            return False
-        bound = self.constants.value(node.kids[1])
-        return (node.text, bound) in (("<=", WARP), ("==", WARP), ("<", WARP + 1))
-
-    def _by_kind(self, kind: Kind, node: Node) -> str:
-        if kind in (K.UNIFORM, K.WIDTH, K.BLOCKWIDE, K.WARPS):
-            return "uniform"
-        if kind is K.ITEM:
-            return "item"
-        if kind is K.AGG:
-            return "agg"
-        if kind in (K.MASK, K.LEADER):
-            return "mask"
-        if kind in PER_THREAD or kind is K.STEP:
-            return "thread"
-        if kind in (K.PARTIAL, K.SCAN, K.PREFIX):
-            return "tree"
-        raise Undecided(node, f"a condition on {kind.value}")
-
-    def _compared(self, node: Node, scope: Scope) -> tuple[str, ...]:
-        left, right = node.kids
-        operator = node.text
-        if self._numbers_lanes(right, scope) and not self._numbers_lanes(left, scope):
-            left, right, operator = right, left, _MIRROR[operator]
-        special = self._lane_compared(node, left, right, operator, scope)
-        if special is not None:
-            return special
-        one, two = self.value(left, scope), self.value(right, scope)
-        if K.LANE in (one, two) or K.WARP in (one, two):
-            raise Undecided(node, "a comparison by lane or warp")
-        if one is K.RANK and node.text == "==" and self.constants.value(right) == 0:
-            if "thread" not in scope.guards and not scope.exited:
-                raise Undecided(node, "a rank of 0, which lanes have that were not chosen, too")
-            return ("leader",)
-        if one in (K.MASK, K.BIT) or two in (K.MASK, K.BIT):
-            return self._mask_compared(node, one, two)
-        if {one, two} & {K.STEP} and {one, two} <= {K.STEP, K.UNIFORM, K.ITEM}:
-            return ("thread",)
-        return (self._by_kind(self.expressions.mixed(one, two, node), node),)
-
-    def _mask_compared(self, node: Node, one: Kind, two: Kind) -> tuple[str, ...]:
-        if K.UNIFORM not in (one, two):
-            raise Undecided(node, "masks compared with each other")
-        constant = next((self.constants.value(kid) for kid in node.kids if self.constants.value(kid) is not None), None)
-        if constant != 0:
-            raise Undecided(node, "a mask compared with a number")
-        return ("mask",)
-
-    def _numbers_lanes(self, node: Node, scope: Scope) -> bool:
-        if self.constants.value(node) is not None:
-            return False
-        if self._lane_plus_distance(node, scope):
-            return True
-        try:
-            return self.value(node, scope) in (K.LANE, K.WARP, *THREADS)
-        except Undecided:
-            return False
-
-    def _lane_compared(
-        self, node: Node, left: Node, right: Node, operator: str, scope: Scope
-    ) -> tuple[str, ...] | None:
-        """Conditions on lanes, warps and threads that keep their meaning on 64 lanes."""
-        constant = self.constants.value(right)
-        if self._lane_plus_distance(left, scope) and operator in ("<", "<="):
-            self._lanes_bound(right, node, WARP if operator == "<" else WARP - 1)
-            return ("scan",)
-        if not self._numbers_lanes(left, scope):
-            return None
-        kind = self.value(left, scope)
-        if kind is K.LANE:
-            return self._by_lane(node, right, operator, constant, scope)
-        if kind is K.WARP:
-            return self._by_warp(node, right, operator, constant, scope)
-        return self._by_thread(node, kind, right, operator, constant, scope)
-
-    def _lane_plus_distance(self, node: Node, scope: Scope) -> bool:
-        node = unwrapped(node)
-        if node.kind != "binary" or node.text != "+":
-            return False
-        for one, two in (node.kids, tuple(reversed(node.kids))):
-            if self._is_distance(two, scope):
-                return self._numbers_lanes(one, scope) and self.value(one, scope) is K.LANE
-        return False
-
-    def _bound(self, right: Node, node: Node, wanted: int) -> None:
-        right = unwrapped(right)
-        if self.constants.value(right) != wanted:
-            raise Undecided(node, "a bound on lanes")
-        if right.kind == "number":
-            self.plan.replace(right, str(2 * wanted if wanted == WARP else 63))
-        elif not any(self.expressions.is_width(below) for below in right.walk()):
-            raise Undecided(node, "a bound on lanes")
-        else:
-            self.expressions._widen(right, wanted)
-
-    def _lanes_bound(self, right: Node, node: Node, wanted: int) -> None:
-        """A bound that must be the last lane that is there."""
-        if not self.plan.shape.part:
-            self._bound(right, node, wanted)
-        elif self.constants.value(right) == wanted and self._says_last(right):
-            self.plan.replace(right, LAST if wanted == WARP - 1 else LANES)
-        else:
-            raise Undecided(node, "a bound on lanes")
-
-    def _by_lane(self, node: Node, right: Node, operator: str, constant: int | None, scope: Scope) -> tuple[str, ...]:
-        if constant == 0:
-            if operator in ("==", "<="):
-                return ("lane0",)
-            return ("scan",)
-        if constant == 1 and operator in ("<", ">="):
-            return ("lane0",) if operator == "<" else ("scan",)
-        if constant == WARP - 1 and operator == "==":
-            self._lanes_bound(right, node, WARP - 1)
-            return ("last",)
-        if constant == WARP and operator == "<":
-            self._bound(right, node, WARP)
-            return ("uniform",)
-        if self._is_distance(right, scope):
-            return ("scan",)
-        kind = self.value(right, scope)
-        if kind is K.LEADER and operator == "==":
-            return ("leader",)
-        if kind in (K.WARPS, K.FLOAT_WARPS) and operator == "<":
-            return ("stage2",)
-        if self._halved_warps(right, constant) and operator == "<":
-            return ("stage2",)
-        raise Undecided(node, "a lane compared with something else")
-
-    def _by_warp(self, node: Node, right: Node, operator: str, constant: int | None, scope: Scope) -> tuple[str, ...]:
-        if constant == 0:
-            return ("warp0",) if operator in ("==", "<=") else ("later",)
-        if constant == 1 and operator in ("<", ">="):
-            return ("warp0",) if operator == "<" else ("later",)
-        if self.plan.shape.form == "row" and self.value(right, scope) is K.UNIFORM:
-            return ("item",)
-        raise Undecided(node, "warps with different work")
-
-    def _by_thread(
-        self, node: Node, kind: Kind, right: Node, operator: str, constant: int | None, scope: Scope
-    ) -> tuple[str, ...]:
-        if kind is K.BTHREAD:
-            if constant == 0 and operator == "==":
-                return ("tid0",)
-            if constant == WARP and operator in ("<", ">="):
-                self._bound(right, node, WARP)
-                return ("warp0",) if operator == "<" else ("later",)
-            if self._halved_warps(right, constant) and operator == "<":
-                return ("stage2t",)
-            if constant is not None and constant % (2 * WARP) and constant < 2 * WARP:
-                raise Undecided(node, f"{constant} threads, part of a wavefront")
-        other = self.value(right, scope)
-        if other in (K.WARPS, K.FLOAT_WARPS) and operator == "<" and kind is K.BTHREAD:
-            return ("stage2t",)
-        if kind is K.BTHREAD and operator == "==" and other is K.UNIFORM:
-            return ("thread", "one")
-        if other in (K.UNIFORM, K.ITEM, K.DATA):
-            return ("thread",)
-        raise Undecided(node, f"a thread compared with {other.value}")
-
-    def _halved_warps(self, right: Node, constant: int | None) -> bool:
-        """Whether a constant is the number of warps of a block of known size: there are half as many now."""
-        threads = self.plan.shape.threads
-        if constant is None or threads is None or self.plan.shape.form != "line" or constant * WARP != threads:
-            return False
-        if constant % 2:
-            return False
-        right = unwrapped(right)
-        if right.kind == "number":
-            self.plan.replace(right, str(constant // 2))
-        elif right.kind == "name":
-            self.plan.replace(right, f"({right.text} / 2)")
-        else:
-            return False
-        return True
-
-    # Assignments
-
-    def assigned(self, node: Node, scope: Scope) -> Kind:
-        """`target = source` and its relatives."""
-        target, source = unwrapped(node.kids[0]), node.kids[1]
-        if target.kind == "unary" and target.text == "*" and unwrapped(target.kids[0]).text in scope.pointees:
-            target = unwrapped(target.kids[0])
-        kind = self.value(source, scope)
-        parts.set_by(node, self.plan, scope)
-        if target.kind == "name" and (node.text == "=" or scope.operations.get(target.text)):
-            scope.operations[target.text] = kept(self, target.text, node, scope)
-        if target.kind == "member" and (root := base_of(target, MEMBERS)) in scope.kinds:
-            if node.text == "=" and not scope.tree:
-                scope.operations[root] = of_whole(operation(self, source, scope), target.text)
-            old = scope.kinds[root]
-            scope.kinds[root] = joined(old, kind, node) if node.text == "=" else self.expressions.mixed(old, kind, node)
-            return scope.kinds[root]
-        if target.kind == "name":
-            return self._to_variable(node, target, kind, scope)
-        if target.kind == "index":
-            return self._to_element(node, target, kind, scope)
-        if target.kind == "unary" and target.text == "*":
-            self._to_memory(node, self.value(target.kids[0], scope), kind, scope)
-            return kind
-        raise Undecided(node, "an assignment to an expression")
-
-    def _to_variable(self, node: Node, target: Node, kind: Kind, scope: Scope) -> Kind:
-        name = target.text
-        if name in self.plan.shared and name not in scope.kinds:
-            return self._to_shared_scalar(node, name, kind, scope)
-        old = scope.kinds.get(name, K.UNIFORM)
-        if node.text != "=":
-            kind = self.expressions.mixed(old, kind, node)
-        if kind in (K.MASK, K.LT, K.BIT):
-            self.statements.widen_type(node, name, scope)
-        if scope.guards and {"thread", "scan"} & set(scope.guards) and kind in (K.UNIFORM, K.ITEM, K.STEP):
-            kind = K.DATA if "scan" not in scope.guards else old
-        scope.kinds[name] = kind
-        return kind
-
-    def _to_shared_scalar(self, node: Node, name: str, kind: Kind, scope: Scope) -> Kind:
-        shared = self.plan.shared[name]
-        if kind in (K.BLOCKWIDE, K.UNIFORM, K.ITEM):
-            shared.kind = K.BLOCKWIDE
-            return K.UNIFORM
-        if kind is K.BASE or kind is K.AGG:
-            raise Undecided(node, "a warp's value in a variable of the block")
-        shared.kind = K.BLOCKWIDE
-        if kind is K.DATA and "tid0" in scope.guards:
-            return K.UNIFORM
-        raise Undecided(node, f"{kind.value} in a variable of the block")
-
-    def _to_element(self, node: Node, target: Node, kind: Kind, scope: Scope) -> Kind:
-        base = unwrapped(target.kids[0])
-        if base.kind == "name" and base.text in self.plan.shared and base.text not in scope.kinds:
-            self._to_shared(node, target, base.text, kind, scope)
-            return kind
-        if array := self.expressions.register_array(target, scope):
-            scope.kinds[array] = joined(scope.kinds[array], kind, node)
-            return kind
-        place = placed(self.value(target.kids[0], scope), self.value(target.kids[1], scope), target)
-        self._to_memory(node, place, kind, scope)
-        return kind
-
-    def _not_by_one_lane(self, node: Node, place: Kind, scope: Scope) -> None:
-        if place in PER_THREAD and scope.is_one_lane and not self.plan.item:
-            raise Undecided(node, "written by one lane of a warp: it would be one of 64")
-
-    def _to_memory(self, node: Node, place: Kind, kind: Kind, scope: Scope) -> None:
-        guards = set(scope.guards)
-        self._not_by_one_lane(node, place, scope)
-        if place in THREADS:
-            self.plan.thread_memory = True
-            self.plan.item |= "mask" in guards
-            if kind not in (K.DATA, K.UNIFORM, *THREADS, K.ITEM, K.BLOCKWIDE):
-                raise Undecided(node, f"{kind.value} written by each thread: it would cover 64 lanes")
-        elif place in (K.DATA, K.SLOT):
-            if kind not in (K.DATA, K.UNIFORM, K.SLOT, *THREADS, K.ITEM, K.BLOCKWIDE):
-                raise Undecided(node, f"{kind.value} written by each thread")
-        elif place is K.STEP:
-            self.plan.item = True
-            if kind not in (K.DATA, K.UNIFORM, K.AGG, K.ITEM, K.STEP):
-                raise Undecided(node, f"{kind.value} written into an item")
-        elif place is K.ITEM:
-            self.plan.item = True
-            if kind not in (K.AGG, K.ITEM, K.UNIFORM, K.DATA) or (kind is K.DATA and not guards & {"lane0", "last"}):
-                raise Undecided(node, f"{kind.value} written as an item's result")
-        elif place is K.UNIFORM:
-            self._to_uniform(node, kind, guards)
-        else:
-            raise Undecided(node, f"memory indexed by {place.value}")
-
-    def _to_uniform(self, node: Node, kind: Kind, guards: set[str]) -> None:
-        if kind is K.BLOCKWIDE:
-            return
-        if kind in (K.UNIFORM, K.DATA) and ("tid0" in guards or kind is K.UNIFORM):
-            return
-        if kind is K.DATA and "one" in guards:
-            self.plan.thread_memory = True
-            return
-        raise Undecided(node, f"{kind.value} written to one place by a block")
-
-    def _to_shared(self, node: Node, target: Node, name: str, kind: Kind, scope: Scope) -> None:
-        shared = self.plan.shared[name]
-        place = self.value(target.kids[1], scope)
-        guards = set(scope.guards)
-        self._not_by_one_lane(node, place, scope)
-        if place is K.WARP:
-            if kind not in (K.AGG, K.SCAN, K.UNIFORM) or (kind is K.SCAN and "last" not in guards):
-                raise Undecided(node, f"{kind.value} kept per warp")
-            if kind is not K.UNIFORM:
-                shared.operation = operation(self, node.kids[1], scope)
-            shared.kind = K.PARTIAL
-        elif place in (K.BTHREAD, K.LANE) and guards & {"warp0", *_STAGE2}:
-            shared.by_lane |= guards.isdisjoint(_STAGE2)
-            if kind is K.PREFIX:
-                shared.kind = K.PREFIX
-            elif kind is not K.UNIFORM:
-                raise Undecided(node, f"{kind.value} kept per warp")
-            shared.filler = node.kids[1] if kind is K.UNIFORM else None
-        elif place is K.BTHREAD:
-            if kind not in (K.DATA, K.UNIFORM, *THREADS):
-                raise Undecided(node, f"{kind.value} kept per thread")
-        elif place is K.UNIFORM:
-            if kind is K.BLOCKWIDE:
-                shared.kind = K.BLOCKWIDE
-            elif not (kind in (K.UNIFORM, K.DATA) and shared.kind is K.DATA):
-                raise Undecided(node, f"{kind.value} kept in one element")
-        elif place in (K.DATA, K.EACH_WARP):
-            if kind not in (K.DATA, K.UNIFORM):
-                raise Undecided(node, f"{kind.value} kept by data")
-        else:
-            raise Undecided(node, f"shared memory indexed by {place.value}")
-
-    def shared_element(self, node: Node, name: str, scope: Scope) -> Kind:
-        """What an element of a shared array is."""
-        shared = self.plan.shared[name]
-        place_node = unwrapped(node.kids[1])
-        place = self.value(place_node, scope)
-        if place is K.WARP_BEFORE and shared.kind is K.PREFIX:
-            return K.PREFIX
-        if place is K.WARP:
-            if shared.kind in (K.PARTIAL, K.PREFIX):
-                return shared.kind
-            raise Undecided(node, "shared memory by warp that no warp has written")
-        if place is K.EACH_WARP:
-            return K.PARTIAL
-        first = scope.is_first_thread and (place is K.BTHREAD or self.constants.value(place_node) == 0)
-        if first and shared.kind is K.PARTIAL:
-            return K.PARTIAL
-        if place in (K.BTHREAD, K.LANE) and shared.kind in (K.PARTIAL, K.PREFIX, K.BLOCKWIDE):
-            if not {"warp0", *_STAGE2} & set(scope.guards):
-                raise Undecided(node, "values of the warps read by all threads")
-            if shared.filler is not None and not is_neutral(shared.operation, shared.filler, name, self.plan, scope):
-                raise Undecided(shared.filler, FILLED)
-            shared.by_lane |= _STAGE2.isdisjoint(scope.guards)
-            return K.PARTIAL0 if "stage2t" in scope.guards and "warp0" not in scope.guards else K.PARTIAL
-        if place is K.LANE:
-            raise Undecided(node, "shared memory indexed by lane")
-        if place is K.UNIFORM:
-            if shared.kind is K.PARTIAL:
-                raise Undecided(node, "the value of one warp")
-            return K.UNIFORM if shared.kind is K.BLOCKWIDE else K.DATA
-        if place in (K.DATA, K.BTHREAD, K.GTHREAD, K.STEP):
-            return K.DATA
-        raise Undecided(node, f"shared memory indexed by {place.value}")
-
 
 _OF_WARPS = re.compile(
     r"shfl|vote|match|redux|activemask|elect|lane|warp|%tid|%ntid|%ctaid|bar|mma|ldmatrix|stmatrix|movmatrix|cluster|griddep"
@@ -853,10 +463,3 @@ def is_plain_assembly(tokens: Tokens, index: int) -> bool:
         last = tokens.partner.get(last, last) + 1 if tokens.texts[last] == "(" else last + 1
     written = [text for place, text in enumerate(tokens.texts[index:last], index) if tokens.kinds[place] == STRING]
     return bool(written) and not any(_OF_WARPS.search(text) for text in written)
-
-
-FILLED = "what fills the places of more warps is gathered, too"
-_COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
-_STAGE2 = frozenset({"stage2", "stage2t"})
-"""Guards of the lanes, or of the first threads, that each take the value of one warp."""
-_MIRROR = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "==": "==", "!=": "!="}

@@ -11,7 +11,7 @@ from porter.cpp.statements import parse_expression
 from porter.warp.native import parts
 from porter.warp.native.kinds import PER_THREAD, THREADS, Kind, Undecided, combined, joined, placed
 from porter.warp.native.literals import long_one, widened
-from porter.warp.native.state import FollowsCalls, Plan, Scope
+from porter.warp.native.state import FollowsAssignments, FollowsCalls, FollowsConditions, Plan, Scope
 
 K = Kind
 _BARE = frozenset({31, 32, 33, 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF})
@@ -29,6 +29,8 @@ class Expressions:
         self.plan = plan
         self.constants = plan.bodies.constants
         self.calls: FollowsCalls
+        self.conditions: FollowsConditions
+        self.assignments: FollowsAssignments
 
     def value(self, node: Node, scope: Scope) -> Kind:
         """The meaning of an expression."""
@@ -422,7 +424,7 @@ class Expressions:
 
     def _truth(self, node: Node, scope: Scope) -> Kind:
         """A comparison as a value; comparisons with widths are conditions, and judged as such."""
-        guards = self.calls.condition(node, scope)
+        guards = self.conditions.condition(node, scope)
         if set(guards) <= {"uniform"}:
             return K.UNIFORM
         if set(guards) <= {"uniform", "item"}:
@@ -435,12 +437,12 @@ class Expressions:
 
     def _ternary(self, node: Node, scope: Scope) -> Kind:
         condition, yes, no = node.kids
-        guards = self.calls.condition(condition, scope)
+        guards = self.conditions.condition(condition, scope)
         if "agg" in guards:
             self.plan.item = True
         inner = scope.copy(*guards)
         one, two = self.value(yes, inner), self.value(no, inner)
-        if one is K.AGG and self.calls.is_one_warp(condition):
+        if one is K.AGG and self.conditions.is_one_warp(condition):
             one = K.BLOCKWIDE
         if "later" in guards and {one, two} <= {K.DATA, K.SCAN, K.UNIFORM}:
             return K.DATA
@@ -452,7 +454,7 @@ class Expressions:
         return kind
 
     def _assign(self, node: Node, scope: Scope) -> Kind:
-        return self.calls.assigned(node, scope)
+        return self.assignments.assigned(node, scope)
 
     def _postfix(self, node: Node, scope: Scope) -> Kind:
         return self._stepped(node.kids[0], self.value(node.kids[0], scope), scope)
@@ -466,7 +468,7 @@ class Expressions:
     def _index(self, node: Node, scope: Scope) -> Kind:
         base = unwrapped(node.kids[0])
         if base.kind == "name" and base.text in self.plan.shared and base.text not in scope.kinds:
-            return self.calls.shared_element(node, base.text, scope)
+            return self.assignments.shared_element(node, base.text, scope)
         if array := self.register_array(node, scope):
             if array not in scope.kinds:
                 raise Undecided(node, f"{array} in its own initial value")
@@ -533,3 +535,9 @@ _HANDLERS: dict[str, Handler] = {
     "comma": Expressions._list,
     "call": Expressions._call,
 }
+
+
+def is_distance(plan: Plan, node: Node, scope: Scope) -> bool:
+    """Whether an expression is the distance of a tree over the lanes."""
+    node = unwrapped(node)
+    return (node.kind == "name" and node.text in scope.tree) or node.first in plan.distances

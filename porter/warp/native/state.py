@@ -181,14 +181,22 @@ class FollowsCalls(Protocol):
     def call(self, node: Node, scope: Scope) -> Kind:
         """The meaning of a call's result."""
 
-    def assigned(self, node: Node, scope: Scope) -> Kind:
-        """`target = source` and its relatives."""
+
+class FollowsConditions(Protocol):
+    """The part of the walk that knows conditions, as expressions need it."""
 
     def condition(self, node: Node, scope: Scope) -> tuple[str, ...]:
         """The guards that a condition puts around what follows."""
 
     def is_one_warp(self, node: Node) -> bool:
         """Whether a condition says that the block is one warp."""
+
+
+class FollowsAssignments(Protocol):
+    """The part of the walk that knows what is written where, as expressions need it."""
+
+    def assigned(self, node: Node, scope: Scope) -> Kind:
+        """`target = source` and its relatives."""
 
     def shared_element(self, node: Node, name: str, scope: Scope) -> Kind:
         """What an element of a shared array is."""
