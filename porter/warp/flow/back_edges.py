@@ -39,7 +39,7 @@ def parted_back_edges(bodies: Bodies) -> Iterator[BackEdge]:
         for loop in flow.function.body.walk():
             if loop.kind in _LOOPS:
                 body, before = _parts(loop)
-                leaps = _leaps(flow, body)
+                leaps = "continue" in flow.function.words and _leaps(flow, body)
                 if (leaps or _ends_parted(bodies, flow, body, 0)) and _begins_parted(bodies, flow, (*before, body), 0):
                     is_head_free = not any(_is_inside(event, region) for event in flow.events for region in before)
                     yield BackEdge(body, leaps, is_head_free)
@@ -60,8 +60,9 @@ def _ends_parted(bodies: Bodies, flow: Flow, node: Node, depth: int) -> bool:
     if node.kind == "block":
         return bool(node.kids) and _ends_parted(bodies, flow, node.kids[-1], depth)
     if node.kind == "statement" and depth < _DEEPEST and len(node.kids) == 1 and node.kids[0].kind == "call":
-        helpers = _called(bodies, node.kids[0])
-        return any(_ends_parted(bodies, flow_of(bodies, one), one.body, depth + 1) for one in helpers)
+        helpers = (one for one in _called(bodies, node.kids[0]) if "if" in one.words)
+        ending = (one for one in helpers if one.body.kids and one.body.kids[-1].kind in ("if", "block", "statement"))
+        return any(_ends_parted(bodies, flow_of(bodies, one), one.body, depth + 1) for one in ending)
     if node.kind != "if":
         return False
     return _is_parting(flow, node) or any(_ends_parted(bodies, flow, kid, depth) for kid in node.kids[1:])
