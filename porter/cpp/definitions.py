@@ -68,7 +68,12 @@ class Definitions:
                         name = tokens.texts[index + 1]
                 around = class_around(tokens, head.begin)
                 form = "{}" if around is None else f"struct {around} {{{{ {{}} }}}};"
-                self._add((name,), head.begin, head.end, tokens.starts[head.begin], tokens.end(head.end - 1), form)
+                is_called = around is not None and tokens.texts[head.name_first : head.name_first + 2] == [
+                    "operator",
+                    "(",
+                ]
+                names = (name, around) if around is not None and is_called else (name,)
+                self._add(names, head.begin, head.end, tokens.starts[head.begin], tokens.end(head.end - 1), form)
 
     def _constants(self) -> None:
         tokens, line = self._tokens, self._tokens.first_characters
@@ -101,6 +106,8 @@ _CANDIDATE = re.compile(r"[A-Za-z_$\x80-\xff](?=[(=])")
 """First characters of a token before a parenthesis or an `=`."""
 _ENUM = re.compile(r"\benum\b[^;{}()]{0,200}\{([^{}]*)\}")
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_CALL_OPERATOR = re.compile(r"\boperator\s*\(\s*\)")
+"""Objects of its class are called: who names the class comes to it."""
 
 
 @functools.lru_cache(maxsize=512)
@@ -110,6 +117,8 @@ def candidates(header: SourceFile) -> frozenset[str]:
     texts, text = tokens.texts, header.text
     found = {texts[match.start()] for match in _CANDIDATE.finditer(tokens.first_characters)}
     found.update(texts[one.first] for one in tokens.directives if one.name == "define" and one.first < one.last)
+    if "operator" in tokens.names and _CALL_OPERATOR.search(text) is not None:
+        found.update(texts[index + 1] for word in ("struct", "class") for index in tokens.names.get(word, ()))
     for body in _ENUM.findall(text) if "enum" in text else ():
         found.update(_WORD.findall(body))
     return frozenset(found)

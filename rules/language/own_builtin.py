@@ -21,7 +21,8 @@ class OwnBuiltin(Rule):
 
     Projects define `__rdtsc` for themselves where Visual Studio has it and GCC wants a header. clang has it built in,
     and refuses a second definition. Clang leaves the project's out, and HIP's compiler a `__smid` that reads the
-    register, which HIP has. Its `__lane_id` and masks are those of 64 lanes, so a project's own have to be renamed.
+    register, which HIP has. Its `__lane_id` and masks are those of 64 lanes, so a project's own get another name
+    (`own_lane_id`) where they are defined and in each file that sees their definition.
     """
 
     code = "L170"
@@ -54,7 +55,14 @@ class OwnBuiltin(Rule):
             "__device__ unsigned __smid() { unsigned r; read(&r); return r; }\n#endif\nint x;",
             path="a.h",
         ),
-        reports("__device__ unsigned __lane_id() { return threadIdx.x & 31; }", path="a.h"),
+        fixes(
+            "__device__ unsigned __lane_id() { return threadIdx.x & 31; }\n"
+            "__device__ int f() { return __lane_id() + 1; }",
+            "__device__ unsigned own_lane_id() { return threadIdx.x & 31; }\n"
+            "__device__ int f() { return own_lane_id() + 1; }",
+            path="a.h",
+        ),
+        reports("int own_lane_id;\n__device__ unsigned __lane_id() { return threadIdx.x & 31; }", path="a.h"),
         clean("#ifndef __HIPCC__\n__device__ unsigned __smid() { return 0; }\n#endif", path="a.h"),
         clean("__device__ unsigned f() { return __smid() + __lane_id(); }", path="a.h"),
         clean("unsigned long now() { return __rdtsc(); }", path="a.h"),
@@ -67,7 +75,9 @@ class OwnBuiltin(Rule):
         tokens, text, newline = unit.tokens, unit.source.text, unit.source.newline
         if "__clang__" in text or "__HIPCC__" in text or "__HIP_PLATFORM" in text:
             return
-        for name in sorted(_BUILTINS & unit.identifiers):
+        for name in sorted(_OF_64_LANES & unit.identifiers):
+            yield from self._renamed(unit, name)
+        for name in sorted(_AHEAD.keys() & unit.identifiers):
             for index in tokens.names[name]:
                 if tokens.texts[index + 1 : index + 2] != ["("] or tokens.directive_of(index) is not None:
                     continue
@@ -77,10 +87,6 @@ class OwnBuiltin(Rule):
                 end = closing(tokens, after + 1, len(tokens))
                 if end is None:
                     continue
-                if name in _OF_64_LANES:
-                    message = f"HIP has {name} for 64 lanes: rename the project's own"
-                    yield self.finding(unit, unit.span(index), message, Effort.MANUAL)
-                    continue
                 first = index
                 while first and tokens.texts[first - 1] not in _ENDS and tokens.directive_of(first - 1) is None:
                     first -= 1
@@ -89,3 +95,18 @@ class OwnBuiltin(Rule):
                 edits = (Edit(start, start, f"{_AHEAD[name]}{newline}"), Edit(stop, stop, f"{newline}#endif"))
                 message = f"{name} is there already with HIP's compiler"
                 yield self.finding(unit, unit.span(index), message, Effort.NONE, edits)
+
+    def _renamed(self, unit: Unit, name: str) -> Iterator[Finding]:
+        """The project's own at each place, by another name; one finding where that is taken."""
+        if not unit.program.declares(name):
+            return
+        new = f"own_{name.strip('_')}"
+        places = unit.tokens.names[name]
+        if unit.program.declares(new):
+            message = f"HIP has {name} for 64 lanes: rename the project's own"
+            yield self.finding(unit, unit.span(places[0]), message, Effort.MANUAL)
+            return
+        for index in places:
+            span = unit.span(index)
+            message = f"HIP has {name} for 64 lanes: the project's own is {new}"
+            yield self.finding(unit, span, message, Effort.NONE, (Edit(span.start, span.end, new),))

@@ -237,6 +237,24 @@ class SpinWait(Rule):
             """,
             effort=Effort.REVIEW,
         ),
+        reports(
+            """
+            struct Stage {
+              volatile int *count;
+              __device__ void wait_for(int gen) const { while (count[0] < gen) {} }
+            };
+            """,
+            effort=Effort.REVIEW,
+        ),
+        clean(
+            """
+            struct Stage {
+              volatile int *count;
+              int at;
+              __device__ void skip(int gen) { while (at < gen) at++; count[0] = at; }
+            };
+            """
+        ),
         clean(
             """
             __device__ int arrived = 0;

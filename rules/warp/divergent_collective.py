@@ -13,10 +13,12 @@ from porter.warp.flow.divergence import (
     TILES,
     Branch,
     Event,
+    PartedCall,
     Spread,
     flows,
     names_all_lanes,
     parted_behind_mask,
+    parted_in_headers,
 )
 
 
@@ -29,7 +31,9 @@ class DivergentCollective(Rule):
     predicate its operand, or compute the mask from the lanes that are there. The same goes for lanes that a `break` or
     `continue` took away, for tiles of 32 threads, and for a branch whose two sides meet at `__syncwarp()`: on gfx942
     one side runs to its end before the other begins. A condition that is the same for a whole logical warp
-    (`threadIdx.x < 32`, `warp == 0`, a vote, `i < n + lane` where `i` began at its own lane) is not reported.
+    (`threadIdx.x < 32`, `warp == 0`, a vote, `i < n + lane` where `i` began at its own lane) is not reported. A functor
+    or lambda that is handed to a template counts where the template calls it, and a helper of a header whose lanes part
+    by what it is handed (`walk(first, length[i])`) is reported at the call.
     """
 
     code = "W102"
@@ -198,6 +202,55 @@ class DivergentCollective(Rule):
             }
             """
         ),
+        reports(
+            """
+            struct Vote { __device__ int operator()(int v) const { return __any_sync(0xffffffff, v); } };
+            template <class F> __device__ int walk(F f, int n) {
+              int c = 0;
+              for (int i = 0; i < n; i++) c += f(i);
+              return c;
+            }
+            __global__ void k(int *x) { x[threadIdx.x] = walk(Vote(), x[threadIdx.x]); }
+            """,
+            effort=Effort.REVIEW,
+        ),
+        reports(
+            """
+            template <class F> __device__ int once(F f, int v) { return f(v); }
+            __global__ void k(int *x) {
+              auto vote = [=](int v) { return __any_sync(0xffffffff, v); };
+              if (x[threadIdx.x] > 3) x[threadIdx.x] = once(vote, 1);
+            }
+            """,
+            effort=Effort.REVIEW,
+        ),
+        clean(
+            """
+            struct Some {
+              unsigned m;
+              __device__ int operator()(int v) const { return __any_sync(m, v); }
+            };
+            template <class F> __device__ int once(F f, int v) { return f(v); }
+            __global__ void k(int *x) {
+              if (x[threadIdx.x] > 3) x[threadIdx.x] = once(Some{__activemask()}, 1);
+            }
+            """
+        ),
+        clean(
+            """
+            struct Plain { __device__ int operator()(int v) const { return v + 1; } };
+            struct Vote { __device__ int operator()(int v) const { return __any_sync(0xffffffff, v); } };
+            template <class F> __device__ int walk(F f, int n) {
+              int c = 0;
+              for (int i = 0; i < n; i++) c += f(i);
+              return c;
+            }
+            __global__ void k(int *x, int n) {
+              if (n > 3) x[threadIdx.x] = walk(Vote(), n);
+              __syncwarp();
+            }
+            """
+        ),
         clean(
             """
             __global__ void groups(float *x, int n) {
@@ -329,6 +382,9 @@ class DivergentCollective(Rule):
                 elif branch is not None:
                     span = unit.span(event.node.first, event.node.last)
                     yield self.finding(unit, span, _missing(unit, event, branch), Effort.REVIEW)
+        for parted in parted_in_headers(bodies, _parting):
+            span = unit.span(parted.call.first, parted.call.last)
+            yield self.finding(unit, span, _in_header(bodies, parted), Effort.REVIEW)
 
     def _finding(self, unit: Unit, event: Event, parting: Branch | Node) -> Finding:
         message, effort = _left(unit, event, parting) if isinstance(parting, Node) else _parted(unit, event, parting)
@@ -336,6 +392,16 @@ class DivergentCollective(Rule):
 
 
 _ADVICE = "nothing brings them together on gfx942: hoist the operation and predicate its operand"
+
+
+def _in_header(bodies: Bodies, parted: PartedCall) -> str:
+    branch = parted.branch
+    condition = " ".join(bodies.tokens.texts[branch.node.first : branch.node.last + 1])
+    return (
+        f"{parted.helper.name}, called here, has {parted.event.node.callee} with all 32 lanes in a "
+        f"{'loop' if branch.kind == 'loop' else 'branch'} ('{condition}') that what is handed to it here lets only "
+        f"some of them come by; {_ADVICE} [ballot-in-divergent-code]"
+    )
 
 
 def _left(unit: Unit, event: Event, jump: Node) -> tuple[str, Effort]:

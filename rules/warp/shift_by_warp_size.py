@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 
 from porter.cpp.syntax import WARP, Node, unwrapped
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes, reports
-from porter.warp.bodies import Bodies, Function, bodies_of
-from porter.warp.flow.lane_distance import Distances
+from porter.warp.bodies import Bodies, Function, bodies_in_sight, bodies_of
+from porter.warp.flow.counted_masks import COLLECTIVES, CountedMask, CountedMasks, Distances
 
 _AT_ONCE = re.compile(r"(?:<<|>>)=?[\s(]*[\w:]+[\s)]*[-+]")
 """A shift by what is calculated there."""
@@ -19,7 +19,6 @@ _CALCULATED = re.compile(r"(?:[-+]\s*\(?\s*(?:\w+\s*\)?\s*\(?\s*)?|=\s*)(?:[\w:.
 """What stands before a lane that something is calculated from, or kept in another variable."""
 _FURTHER = re.compile(r"(?:\.x)?[\s()]*(?:\+|[&%]\s*\w+\s*\)?\s*\+)")
 _BEFORE_A_LANE = 40
-_ONE_SHIFTED = re.compile(r"1[uU]?[lL]?[\s)]*<<[^;]*-\s*1")
 _EXCHANGE = re.compile(r"_sync\s*\(")
 _DEVICE = ("__device__", "__global__", "DEVICE", "KERNEL", "GLOBAL", "INLINE")
 """Without one of these no function is for the device; macros for them are named so."""
@@ -41,7 +40,8 @@ class ShiftByWarpSize(Rule):
     """
 
     code = "W112"
-    text = f"{_AT_ONCE.pattern}|{_LANE.pattern}|{_EXCHANGE.pattern}"
+    text = "|".join(_DEVICE)
+    in_sight = f"{_AT_ONCE.pattern}|{_LANE.pattern}|{_EXCHANGE.pattern}"
     hazards = ("mask-shift-one-int",)
     examples = (
         fixes(
@@ -99,6 +99,64 @@ class ShiftByWarpSize(Rule):
             }
             """,
         ),
+        clean(
+            """
+            __device__ unsigned first(int n) { if (n >= 32) return ~0u; return (1u << n) - 1; }
+            __device__ int any(int p, int n) { return __any_sync(first(n), p); }
+            """
+        ),
+        clean(
+            """
+            __device__ unsigned first(int n) { return (1u << n) - 1; }
+            __device__ int half(int p) { return __any_sync(first(16), p); }
+            __device__ int below(int p, int lane) { return __popc(__ballot_sync(~0u, p) & first(lane)); }
+            """
+        ),
+        clean(
+            """
+            struct Image { int channels; };
+            __device__ unsigned mask_of(const Image &image) { return (1u << image.channels) - 1; }
+            """
+        ),
+        fixes(
+            """
+            struct Part { unsigned mask; };
+            __device__ void set(Part &p, int n) { p.mask = (1u << n) - 1; }
+            __device__ int votes(const Part &p, int v) { return __popc(__ballot_sync(~0u, v) & p.mask); }
+            """,
+            """
+            struct Part { unsigned mask; };
+            __device__ void set(Part &p, int n) { p.mask = (porter::shift_left(1u, n)) - 1; }
+            __device__ int votes(const Part &p, int v) { return __popc(__ballot_sync(~0u, v) & p.mask); }
+            """,
+        ),
+        fixes(
+            """
+            __device__ int any(int p, int n) {
+              unsigned m = 1u << n;
+              m -= 1;
+              return __any_sync(m, p);
+            }
+            """,
+            """
+            __device__ int any(int p, int n) {
+              unsigned m = porter::shift_left(1u, n);
+              m -= 1;
+              return __any_sync(m, p);
+            }
+            """,
+        ),
+        clean("__device__ int one(int p, int lane) { unsigned m = 1u << lane; return __any_sync(m, p); }"),
+        fixes(
+            """
+            __device__ unsigned first(int n) { return ~(~0u << n); }
+            __device__ int any(int p, int n) { return __any_sync(first(n), p); }
+            """,
+            """
+            __device__ unsigned first(int n) { return ~(porter::shift_left(~0u, n)); }
+            __device__ int any(int p, int n) { return __any_sync(first(n), p); }
+            """,
+        ),
         fixes(
             "__device__ int any(int p, int n) { return __any_sync((1u << n) - 1, p); }",
             "__device__ int any(int p, int n) { return __any_sync((porter::shift_left(1u, n)) - 1, p); }",
@@ -121,7 +179,7 @@ class ShiftByWarpSize(Rule):
         text = unit.source.text
         if not any(mark in text for mark in _DEVICE) or not any(mark in text for mark in ("<<", ">>")):
             return False
-        if _AT_ONCE.search(text) is not None or (_EXCHANGE.search(text) and _ONE_SHIFTED.search(text)):
+        if _AT_ONCE.search(text) is not None or self._may_count(unit):
             return True
         return _is_calculated_from(text, 0, len(text))
 
@@ -135,9 +193,9 @@ class ShiftByWarpSize(Rule):
         places = sorted(place for place in found if _may_reach(tokens.texts, place))
         with_shift = _shifting_macros(bodies)
         in_macros: set[int] = set()
+        yield from self._counted(unit)
         for function in bodies.functions:
             head = function.head
-            yield from self._counted(unit, bodies, function)
             inside = set(places[bisect.bisect_right(places, head.body or 0) : bisect.bisect_left(places, head.end)])
             if not inside <= at_once and not _is_calculated_from(text, *unit.span(head.begin, head.end - 1)):
                 inside &= at_once
@@ -151,10 +209,35 @@ class ShiftByWarpSize(Rule):
                     in_macros.add(node.first)
                     yield self._finding(unit, node)
 
-    def _counted(self, unit: Unit, bodies: Bodies, function: Function) -> Iterator[Finding]:
-        if _ONE_SHIFTED.search(unit.source.text, *unit.span(function.head.begin, function.head.end - 1)):
-            for node in {one.first: one for one in Distances(bodies, function).counted_masks()}.values():
-                yield self._finding(unit, node)
+    def _may_count(self, unit: Unit) -> bool:
+        tokens = bodies_in_sight(unit).tokens
+        return not COLLECTIVES.keys().isdisjoint(tokens.names) and "<<" in tokens.texts
+
+    def _counted(self, unit: Unit) -> Iterator[Finding]:
+        """Masks of the first n lanes: the shift where it stands in this file, else where its mask is used here."""
+        if not self._may_count(unit):
+            return
+        bodies = bodies_in_sight(unit)
+        seen: set[tuple[int, int]] = set()
+        for found in CountedMasks(bodies).find():
+            here = found.here
+            if bodies.is_own(found.owner):
+                place, finding = (found.shift.first, 0), self._finding(unit, found.shift)
+            elif here is not None and (function := bodies.function_at(here.first)) is not None:
+                place, finding = (found.shift.first, function.head.begin), self._far(unit, found, here)
+            else:
+                continue
+            if place not in seen:
+                seen.add(place)
+                yield finding
+
+    def _far(self, unit: Unit, found: CountedMask, here: Node) -> Finding:
+        message = (
+            f"this mask comes from a shift by a count of lanes in {found.owner.name}, of a header: where all are "
+            f"counted, NVIDIA gives 0, gfx942 takes the count modulo {WARP}, and the mask is empty: shift there with "
+            "`porter::shift_left` of porter/bits.hpp, or ask for all lanes before [mask-shift-one-int]"
+        )
+        return self.finding(unit, unit.span(here.first, here.last), message, Effort.REVIEW)
 
     def _finding(self, unit: Unit, node: Node) -> Finding:
         operator = node.text

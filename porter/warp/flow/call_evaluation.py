@@ -21,6 +21,7 @@ from porter.warp.collectives import (
 )
 from porter.warp.flow.evaluation import DEEPEST
 from porter.warp.flow.events import Branch, Event, State
+from porter.warp.flow.handed_functions import handed_classes, handed_lambdas, hands_exchange
 from porter.warp.flow.mask_evaluation import MaskEvaluation
 from porter.warp.flow.masks import Lanes
 from porter.warp.flow.spread import PER_LANE, PER_WARP, THREAD, UNIFORM, Spread, Value, by_name, join
@@ -72,7 +73,7 @@ class CallEvaluation(MaskEvaluation):
         if found is not None:
             return self._collective(node, found, arguments, state)
         name = node.callee.rpartition("::")[2]
-        if name in self.lambdas:
+        if name in self.lambdas or name in self._handed_lambdas:
             self._record(Event("call", node, state.branches, state.exits, None, True, EXCHANGES))
         if name in BARRIERS or name in self.waiting:
             self._record(Event("barrier", node, state.branches, state.exits))
@@ -91,6 +92,8 @@ class CallEvaluation(MaskEvaluation):
         reaches = self.bodies.operations.reach.get(name, frozenset())
         if "group" in reaches and self._hands_block(node):
             reaches |= {"barrier"}
+        if not reaches and hands_exchange(self.bodies, self.function, node):
+            self._record(Event("call", node, state.branches, state.exits, None, True, EXCHANGES))
         if reaches:
             masks = self._masks_of_call(name, node, state)
             full = any(mask.lanes is Lanes.ALL for mask in masks)
@@ -120,7 +123,12 @@ class CallEvaluation(MaskEvaluation):
         """The classes of the variables and parameters."""
         found = {name: class_named(text) for name, text in self.function.parameter_types.items()}
         declared = ((kid.text, class_named(node.text)) for node in self.function.declarations for kid in node.kids)
-        return found | dict(declared)
+        return found | dict(declared) | dict(handed_classes(self.bodies, self.function))
+
+    @functools.cached_property
+    def _handed_lambdas(self) -> frozenset[str]:
+        """Parameters that a caller hands a lambda for that exchanges."""
+        return handed_lambdas(self.bodies, self.function)
 
     def _written_through(self, argument_node: Node, passed: tuple[Value, ...], state: State) -> None:
         """`f(&x, i)`: afterwards x differs between threads as much as what was passed."""

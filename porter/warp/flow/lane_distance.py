@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -99,11 +99,11 @@ class Distances:
         if len(macros) == 1:
             return self.of(macros[0], depth + 1)
         if self._is_lane(node):
-            return _LANE.plus(Distance(0, self._steps.get(name, 0)), 1)
-        sources = self._sources.get(name, ())
+            return _LANE.plus(Distance(0, self.steps.get(name, 0)), 1)
+        sources = self.sources.get(name, ())
         if len(sources) == 1:
             found = self.of(sources[0], depth + 1)
-            return found and found.plus(Distance(0, self._steps.get(name, 0)), 1)
+            return found and found.plus(Distance(0, self.steps.get(name, 0)), 1)
         return Distance(0, WARP) if not sources and looks_like_warp_size(name) else None
 
     def _is_lane(self, node: Node) -> bool:
@@ -153,7 +153,7 @@ class Distances:
     def is_wide_name(self, name: str) -> bool:
         """Whether a parameter or variable is declared with more than 32 bits."""
         written = self._types.get(name) or self.function.parameter_types.get(name, "")
-        if "auto" in written.split() and (sources := self._sources.get(name)):
+        if "auto" in written.split() and (sources := self.sources.get(name)):
             return any(self.is_wide(source) for source in sources)
         return _says_wide(written)
 
@@ -177,33 +177,14 @@ class Distances:
             return any(self.is_wide(kid, depth + 1) for kid in node.kids)
         return False
 
-    def counted_masks(self) -> Iterator[Node]:
-        """The shifts of `(1u << n) - 1` as masks of exchanges, where n counts lanes and may be all of them."""
-        for call, found in self.function.collectives:
-            if found.mask is not None and len(call.arguments) > found.mask:
-                yield from self._counted(call.arguments[found.mask], 0)
-
-    def _counted(self, mask: Node, depth: int) -> Iterator[Node]:
-        node = unwrapped(mask)
-        if node.kind == "name" and depth < 2:
-            for source in self._sources.get(node.text, ()):
-                yield from self._counted(source, depth + 1)
-        if node.kind == "cast" and len(node.kids) == 1:
-            yield from self._counted(node.kids[0], depth)
-        if node.kind == "binary" and node.text == "-" and self.bodies.constants.value(node.kids[1]) == 1:
-            shift = unwrapped(node.kids[0])
-            is_one = shift.kind == "binary" and shift.text == "<<" and self.bodies.constants.value(shift.kids[0]) == 1
-            if is_one and not self.is_wide(shift.kids[0]) and self._may_be_all(unwrapped(shift.kids[1])):
-                yield shift
-
-    def _may_be_all(self, count: Node) -> bool:
+    def may_be_all(self, count: Node) -> bool:
         """Whether nothing says that a count is less than the warp size; what a compiler knows, it has folded."""
         names = {node.text for node in count.walk() if node.kind == "name"}
         known = self.of(count)
         if known is not None or names <= set(self.function.template_parameters):
             return known is not None and known.slope != 0 and known.ends[0] < WARP <= known.ends[1]
-        if count.kind == "name" and len(sources := self._sources.get(count.text, ())) == 1:
-            return self._may_be_all(unwrapped(sources[0])) if unwrapped(sources[0]).kind != "name" else True
+        if count.kind == "name" and len(sources := self.sources.get(count.text, ())) == 1:
+            return self.may_be_all(unwrapped(sources[0])) if unwrapped(sources[0]).kind != "name" else True
         if count.kind == "binary" and count.text in ("&", "%"):
             limit = self.bodies.constants.value(count.kids[1])
             return limit is None or limit > WARP - (count.text == "&")
@@ -218,7 +199,7 @@ class Distances:
         }
 
     @functools.cached_property
-    def _sources(self) -> Mapping[str, tuple[Node, ...]]:
+    def sources(self) -> Mapping[str, tuple[Node, ...]]:
         """What each variable of the function is set to."""
         found: dict[str, tuple[Node, ...]] = {}
         for node in self.function.body.walk():
@@ -231,7 +212,7 @@ class Distances:
         return found
 
     @functools.cached_property
-    def _steps(self) -> Mapping[str, int]:
+    def steps(self) -> Mapping[str, int]:
         """What is added to a variable once it is set: `++n;`, `n += 1;` outside of loops."""
         found: dict[str, int] = {}
         for node in self.function.body.kids:

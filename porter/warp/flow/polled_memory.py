@@ -33,7 +33,11 @@ class PolledMemory:
         says = self._bodies.macros.saying(frozenset({"volatile"})) | {"volatile"}
         types = self._function.parameter_types
         found = {name for name, written in types.items() if not says.isdisjoint(written.split())}
-        found |= _outside(self._bodies.tokens)[0]
+        variables, members = volatile_names(self._bodies.tokens)
+        found |= variables
+        if members and self._function.owner is not None:
+            declared = {kid.text for node in self._function.declarations for kid in node.kids}
+            found |= members - declared - types.keys()
         for node in self._function.declarations:
             before = self._function.tokens.texts[node.first - 1]
             is_volatile = before in says or not says.isdisjoint(node.text.split())
@@ -79,7 +83,7 @@ class PolledMemory:
     def name_of(self, node: Node) -> str:
         """The name through which an expression reads memory that other threads may write; empty for none."""
         if node.kind == "member":
-            is_polled = node.text in _outside(self._bodies.tokens)[1]
+            is_polled = node.text in volatile_names(self._bodies.tokens)[1]
             return (next(names(node), "") or node.text) if is_polled else ""
         memory = node.kind == "index" or (node.kind == "unary" and node.text == "*")
         base = next(names(node), "") if memory else node.text if node.kind == "name" else ""
@@ -108,9 +112,9 @@ def _is_cast(value: Node) -> bool:
     return value.kind == "cast" and "volatile" in value.text.split()
 
 
-def _outside(tokens: Tokens) -> tuple[frozenset[str], frozenset[str]]:
+def volatile_names(tokens: Tokens) -> tuple[frozenset[str], frozenset[str]]:
     """Volatile variables at file scope, `volatile __device__ int arrived = 0;`, and volatile or atomic members."""
-    known = tokens.memo.get(_outside)
+    known = tokens.memo.get(volatile_names)
     if known is None:
         variables: set[str] = set()
         members: set[str] = set()
@@ -123,7 +127,7 @@ def _outside(tokens: Tokens) -> tuple[frozenset[str], frozenset[str]]:
                 variables.add(tokens.texts[end - 1])
             elif tokens.texts[end] in (";", "[", "=") and _is_class(tokens, around):
                 members.add(tokens.texts[end - 1])
-        known = tokens.memo[_outside] = frozenset(variables), frozenset(members)
+        known = tokens.memo[volatile_names] = frozenset(variables), frozenset(members)
     return cast("tuple[frozenset[str], frozenset[str]]", known)
 
 

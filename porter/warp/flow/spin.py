@@ -16,7 +16,7 @@ from porter.warp.collectives import BARRIERS, collective
 from porter.warp.flow.alone import GUARD, Alone, opposite
 from porter.warp.flow.assembled import FAR_LOAD
 from porter.warp.flow.expansion import RELEASES, Expansion
-from porter.warp.flow.polled_memory import PolledMemory
+from porter.warp.flow.polled_memory import PolledMemory, volatile_names
 from porter.warp.flow.possible_waits import PossibleWaits
 from porter.warp.flow.signalled import arrives_first, signals_first
 from porter.warp.flow.spread import UNIFORM, Spread
@@ -412,6 +412,7 @@ def expansion_of(bodies: Bodies) -> Expansion:
         named = bodies.tokens.names
         telling = {name for name in named if _LOCKS.fullmatch(name) or _POLLS.fullmatch(name)}
         telling |= _TELLING & named.keys()
+        telling |= frozenset().union(*volatile_names(bodies.tokens))
         known = bodies.memo[Expansion] = Expansion(bodies, frozenset(telling), _IN_MACROS)
     return cast(Expansion, known)
 

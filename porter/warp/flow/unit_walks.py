@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import cast
 
-from porter.cpp.nodes import Node, unwrapped
+from porter.cpp.nodes import Node, bare_callee, unwrapped
 from porter.warp.bodies import Bodies
 from porter.warp.collectives import EXCHANGES, TILE_MEMBERS, TILES
 from porter.warp.flow.events import Event
+from porter.warp.flow.handed_functions import called_parameters, handed_classes, handed_lambdas, hands_exchange
 from porter.warp.flow.masks import Mask, handed, literal
 from porter.warp.flow.spread import PER_LANE, UNIFORM, Value, by_name, join
 from porter.warp.flow.walk import Flow
@@ -59,7 +60,7 @@ def _full_functions(bodies: Bodies) -> frozenset[int]:
     if known is None:
         found: set[int] = set()
         callers: dict[int, set[int]] = {}
-        for flow in (flow_of(bodies, function) for function in _concerned(bodies)):
+        for flow in (flow_of(bodies, function) for function in concerned(bodies)):
             here = flow.function.head.begin
             for event in flow.events:
                 if event.full and event.kind in _FULL_KINDS and not event.reaches.isdisjoint(EXCHANGES):
@@ -95,19 +96,41 @@ def flows(bodies: Bodies) -> tuple[Flow, ...]:
     """A walk over each function of the file that comes to a warp-wide operation, in order."""
     known = bodies.memo.get("flows")
     if known is None:
-        wanted = filter(bodies.is_own, _concerned(bodies))
+        wanted = filter(bodies.is_own, concerned(bodies))
         known = bodies.memo["flows"] = tuple(flow_of(bodies, function) for function in wanted)
     return cast("tuple[Flow, ...]", known)
 
 
-def _concerned(bodies: Bodies) -> Iterator[Function]:
+def concerned(bodies: Bodies) -> Iterator[Function]:
+    """The functions in sight that come to an operation of the warp."""
     marks = TILES | {"__syncwarp"}
     tiles = not TILES.isdisjoint(bodies.tokens.names)
     for function in bodies.all_functions:
         exchanges = not EXCHANGES.isdisjoint(bodies.operations.reach.get(function.name, ()))
         asks_tile = tiles and not TILE_MEMBERS.isdisjoint(function.words)
-        if exchanges or asks_tile or any(bodies.calls(function, mark) for mark in marks):
+        if not exchanges and not asks_tile:
+            exchanges = _is_handed(bodies, function) or any(bodies.calls(function, mark) for mark in marks)
+        if exchanges or asks_tile:
             yield function
+
+
+def _is_handed(bodies: Bodies, function: Function) -> bool:
+    """Whether a function is handed what exchanges, or hands it on."""
+    if handed_classes(bodies, function) or handed_lambdas(bodies, function):
+        return True
+    templates = _calling_templates(bodies)
+    if templates.isdisjoint(function.words):
+        return False
+    return any(bare_callee(call) in templates and hands_exchange(bodies, function, call) for call in function.calls)
+
+
+def _calling_templates(bodies: Bodies) -> frozenset[str]:
+    """Templates that call one of their parameters."""
+    known = bodies.memo.get("calling templates")
+    if known is None:
+        known = frozenset(function.name for function in bodies.all_functions if called_parameters(function))
+        bodies.memo["calling templates"] = known
+    return cast("frozenset[str]", known)
 
 
 def flow_of(bodies: Bodies, function: Function) -> Flow:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import bisect
 import functools
+import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
 
@@ -140,7 +142,7 @@ class Flow(CallEvaluation):
 
     def _if(self, node: Node, state: State) -> None:
         condition = self._value(node.kids[0], state)
-        both = len(node.kids) > 2 and all(self._has_barrier(kid) for kid in node.kids[1:])
+        both = all(self._has_barrier(kid) for kid in node.kids[1:]) and (len(node.kids) > 2 or self._meets_later(node))
         both_sync = len(node.kids) > 2 and self._syncs and all(map(_has_sync, node.kids[1:]))
         branch = Branch(node.kids[0], condition.spread, "if", both, both_sync)
         then = self._branch(node.kids[1], state, branch)
@@ -148,6 +150,14 @@ class Flow(CallEvaluation):
         self._merge(state, condition.spread, then, other)
         if condition.spread is Spread.BLOCK and (rounded := self._rounded_up(node)):
             state.values[rounded] = Value(fixed=True)
+
+    def _meets_later(self, node: Node) -> bool:
+        """Whether one side of an `if` returns, and the other comes to a barrier behind it."""
+        last = node.kids[1].kids[-1] if node.kids[1].kind == "block" and node.kids[1].kids else node.kids[1]
+        places = self.bodies.operations.barrier_places
+        return last.kind == "return" and bisect.bisect(places, node.last) < bisect.bisect(
+            places, self.function.head.end
+        )
 
     def _rounded_up(self, node: Node) -> str:
         """`if (n % 32) n += 32 - n % 32;`: the name of what is a multiple of a warp afterwards."""
@@ -263,7 +273,10 @@ class Flow(CallEvaluation):
 
     def _switch(self, node: Node, state: State) -> None:
         condition = self._value(node.kids[0], state)
-        inner = self._branch(node.kids[1], state, Branch(node.kids[0], condition.spread, "if"))
+        sides = _cases(node.kids[1])
+        both = _are_several(filter(self._has_barrier, sides))
+        both_sync = self._syncs and _are_several(filter(_has_sync, sides))
+        inner = self._branch(node.kids[1], state, Branch(node.kids[0], condition.spread, "if", both, both_sync))
         inner.exits = tuple(e for e in inner.exits if not (e.kind == "jump" and e.text == "break"))
         self._merge(state, condition.spread, inner, None)
 
@@ -352,6 +365,22 @@ def _is_condition(macro: Node) -> bool:
 
 def _is_constant(written_type: str) -> bool:
     return any(word in ("const", "constexpr") for word in written_type.split())
+
+
+def _cases(body: Node) -> tuple[Node, ...]:
+    """The statements of a `switch` from each group of labels to the next."""
+    found: list[list[Node]] = [[]]
+    for kid in body.kids:
+        if kid.kind == "label" and kid.text in ("case", "default"):
+            if found[-1]:
+                found.append([])
+        else:
+            found[-1].append(kid)
+    return tuple(Node("block", kids[0].first, kids[-1].last, kids=tuple(kids)) for kids in found if kids)
+
+
+def _are_several(found: Iterable[Node]) -> bool:
+    return len(tuple(itertools.islice(found, 2))) > 1
 
 
 def _has_sync(node: Node) -> bool:

@@ -373,6 +373,9 @@ int launch(const Request *r) {
     if (k->uses_heap) (void)memory_heap();
     if (known_before(r, (const void *)places.arguments)) return was_known(r);
     fill(&l, r);
+#if defined SIDE_HIP
+    write_packet(r, l.shared_bytes);
+#endif
     profile_before(r, &l);
     uint64_t before = counted(k);
     trace_before();
