@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import re
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +30,8 @@ class Built:
 
     failed: tuple[str, ...] | None = None
     said: str = ""
+    removed: tuple[str, ...] = ()
+    """Names that the original uses and its toolkit lacks, which older ones had and our nvcc gave back."""
 
     @property
     def first_error(self) -> str:
@@ -60,8 +63,11 @@ def build(
     }
     if side is HIP:
         environment |= rocm.environment(tools, os.environ)
-    for step in steps:
-        done = invoke(step, seconds, folder, environment)
-        if not done.ok:
-            return Built(tuple(step), done.said)
-    return Built()
+    with tempfile.TemporaryDirectory(prefix="porter-build-") as work:
+        notes = Path(work) / "notes"
+        environment["PORTER_BUILD_NOTES"] = str(notes)
+        for step in steps:
+            done = invoke(step, seconds, folder, environment)
+            if not done.ok:
+                return Built(tuple(step), done.said)
+        return Built(removed=tuple(sorted(set(notes.read_text().split()))) if notes.is_file() else ())

@@ -22,7 +22,7 @@ from porter.validation.programs.dropin import build
 from porter.validation.programs.libraries import STAND_INS, build_stand_in, built_stand_in, kept_libraries
 from porter.validation.programs.outcome import Account, ProgramRun, Verdict, gathered, judge
 from porter.validation.programs.pytorch.results import with_results
-from porter.validation.programs.sides import Side
+from porter.validation.programs.sides import HIP, Side
 from porter.validation.programs.store import translations
 from porter.validation.programs.wanted import STATIC, Wanted, wanted
 from porter.validation.toolchain.result import Missing
@@ -57,8 +57,8 @@ class Options:
     every_launch: bool = False
     """Run also those launches whose result is known: same kernel, arguments and memory as one before."""
     devices: int = 1
-    multiprocessors: int | None = None
-    """How many each GPU has; None: as many as the one that its side stands for."""
+    as_the_port: bool = False
+    """An original is told of its GPU what the port is told, warps aside: multiprocessors, clocks, capability."""
     trace: Path | None = None
     """A folder for what each launch wrote."""
     profile: str | None = None
@@ -157,8 +157,8 @@ def _variables(
         "PORTER_RUN_BUDGET": str(options.budget),
         "PORTER_RUN_MEMORY": str(options.memory),
     }
-    if options.multiprocessors is not None:
-        values["PORTER_RUN_MULTIPROCESSORS"] = str(options.multiprocessors)
+    if options.as_the_port:
+        values |= {"PORTER_RUN_AS_THE_PORT": "1", "PORTER_RUN_MULTIPROCESSORS": str(HIP.multiprocessors)}
     if options.threads is not None:
         values["PORTER_RUN_THREADS"] = str(options.threads)
     for side in sides.values():
