@@ -10,12 +10,19 @@ from pathlib import Path
 import pytest
 from porter.validation.programs import compare, compilers
 from porter.validation.programs.agreement import Agreement, Compared, compare_runs
-from porter.validation.programs.compare import ComparedProject, compare_project, port_tree, run_both, settle
+from porter.validation.programs.compare import (
+    ComparedProject,
+    compare_one,
+    compare_project,
+    port_tree,
+    run_both,
+    settle,
+)
 from porter.validation.programs.launch import Options
 from porter.validation.programs.outcome import Account, ProgramRun, Verdict
 from porter.validation.programs.output import Tolerance
 from porter.validation.programs.recipes import Program
-from porter.validation.programs.sides import CUDA
+from porter.validation.programs.sides import CUDA, Alike
 from porter.validation.toolchain.headers import find_headers
 from porter.validation.toolchain.result import Missing
 from typer.testing import CliRunner
@@ -434,6 +441,69 @@ int main() {
     "porter.toml": '[[program]]\nname = "query"\nrun = "./main"\n',
 }
 """As programs from before CUDA 13 are: members and functions that it took away."""
+
+
+_FUSED = {
+    "main.cu": r"""
+#include <cstdio>
+__host__ __device__ inline float product(float a, float b, float c) { return a * b - c * 0.5f; }
+__global__ void multiply(float *x, int n) {
+  int i = threadIdx.x;
+  if (i < n) x[i] = product(0.1f * (i + 1), 0.7f + i, 0.3f * i);
+}
+int main() {
+  float *x;
+  int same = 0;
+  cudaMallocManaged(&x, 64 * sizeof *x);
+  multiply<<<1, 64>>>(x, 64);
+  cudaDeviceSynchronize();
+  for (int i = 0; i < 64; i++) same += x[i] == product(0.1f * (i + 1), 0.7f + i, 0.3f * i);
+  printf("%d of 64: %s\n", same, same == 64 ? "PASS" : "FAIL");
+}
+""",
+    "Makefile": "main: main.cu\n\tnvcc -O2 -Xcompiler -ffp-contract=off main.cu -o main\n",
+    "porter.toml": '[[program]]\nname = "fused"\nrun = "./main"\n',
+}
+"""The product with 0.5 is exact: fused with it, the sum is what the host has, fused with the other it is not."""
+
+
+@pytest.mark.slow
+def test_a_difference_that_is_rounding(tmp_path: Path) -> None:
+    """nvcc and clang fuse different products with the sum."""
+    for tool in ("make", "nvcc"):
+        require(tool)
+    for name, text in _FUSED.items():
+        (tmp_path / name).write_text(text)
+    (found,) = compare_project(tmp_path, (), Options()).programs
+    if found.agreement is Agreement.NOT_RUN:
+        pytest.skip(found.reason)
+    assert found.agreement is Agreement.DIFFER, found.reason
+    assert (
+        "they agree with products and sums rounded apart on both sides (-fmad=false, -ffp-contract=off)" in found.reason
+    )
+
+
+@pytest.mark.parametrize("agreement", [Agreement.AGREE, Agreement.DIFFER, Agreement.NOT_BUILT])
+def test_rounding_is_told_where_it_is_all(
+    agreement: Agreement, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built: list[Alike | None] = []
+
+    def both_built(_program: Program, _original: Path, _port: Path, alike: Alike | None = None) -> str:
+        built.append(alike)
+        return ""
+
+    run, first = _run(), "output, line 1: 1 and 2"
+    other = Compared("a", agreement, "x", original=run)
+    monkeypatch.setattr(compare, "_both_built", both_built)
+    monkeypatch.setattr(
+        compare, "run_both", lambda *_: other if built[-1] else Compared("a", Agreement.DIFFER, first, original=run)
+    )
+    monkeypatch.setattr(compare, "both_sides", lambda source, work: (work, work))
+    monkeypatch.setattr(compare, "seeding", lambda *_: None)
+    found = compare_one(Program("a", ("./a",)), tmp_path, tmp_path, tmp_path, Options())
+    assert found.agreement is Agreement.DIFFER and built == [None, Alike.ROUNDING]
+    assert found.reason.startswith(first) and (found.reason == first) is (agreement is not Agreement.AGREE)
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from porter.validation.devices.core.hostcc import find_host_compiler
 from porter.validation.programs import rocm
 from porter.validation.programs.compilers import folder as compiler_folder
 from porter.validation.programs.pytorch.environment import variables as python_variables
-from porter.validation.programs.sides import HIP, Side
+from porter.validation.programs.sides import HIP, Alike, Side
 from porter.validation.toolchain.invoke import invoke
 from porter.validation.toolchain.result import Missing
 
@@ -47,13 +47,13 @@ class Built:
 
 
 def build(
-    side: Side, folder: Path, steps: Sequence[Sequence[str]], seconds: float, *, one_generator: bool = False
+    side: Side, folder: Path, steps: Sequence[Sequence[str]], seconds: float, alike: Alike | None = None
 ) -> Built | Missing:
-    """Run the steps in the folder. `one_generator`: random numbers of device code are the same on both sides."""
+    """Run the steps in the folder."""
     compiler = find_host_compiler()
     if isinstance(compiler, Missing):
         return compiler
-    tools = compiler_folder(side, compiler, one_generator=one_generator)
+    tools = compiler_folder(side, compiler, alike)
     if isinstance(tools, Missing):
         return tools
     environment = {

@@ -11,12 +11,13 @@ from pathlib import Path
 from porter.validation.programs.agreement import ENDS, Agreement, Compared, compare_runs, text_of
 from porter.validation.programs.building import Built, build
 from porter.validation.programs.careful import look_closer
+from porter.validation.programs.compilers import UNFUSED
 from porter.validation.programs.launch import Options, run_program
 from porter.validation.programs.outcome import ProgramRun
 from porter.validation.programs.output import Tolerance
 from porter.validation.programs.random_numbers import seeding
 from porter.validation.programs.recipes import Program, programs_of
-from porter.validation.programs.sides import CUDA, HIP, Side
+from porter.validation.programs.sides import CUDA, HIP, Alike, Side
 from porter.validation.programs.steady import NOTHING, Varying, compare_steady, merged, varying
 from porter.validation.toolchain.headers import for_headers
 from porter.validation.toolchain.result import Missing
@@ -190,11 +191,11 @@ def _file_difference(
 
 
 def built(
-    name: str, side: Side, folder: Path, steps: Sequence[Sequence[str]], *, one_generator: bool = False
+    name: str, side: Side, folder: Path, steps: Sequence[Sequence[str]], alike: Alike | None = None
 ) -> Compared | str:
     """What is to be told of a build that went well: mostly nothing."""
     which = "original" if side is CUDA else "port"
-    done = build(side, folder, steps, _BUILD_SECONDS, one_generator=one_generator)
+    done = build(side, folder, steps, _BUILD_SECONDS, alike)
     if isinstance(done, Missing):
         return Compared(name, Agreement.NOT_RUN, f"{which}: {done.reason}", which)
     if done.failed is not None:
@@ -259,28 +260,48 @@ def compare_one(program: Program, source: Path, original: Path, port: Path, opti
     if found.agreement is not Agreement.DIFFER or found.original is None:
         return found
     why = seeding(port, (kernel.name for kernel in found.original.account.kernels))
-    return found if why is None else _with_one_generator(program, source, options, found, why)
+    if why is not None:
+        return _with_one_generator(program, source, options, found, why)
+    return found if found.original.account.tests else _with_one_rounding(program, source, options, found)
 
 
-def _both_built(program: Program, original: Path, port: Path, *, one_generator: bool = False) -> Compared | str:
+def _both_built(program: Program, original: Path, port: Path, alike: Alike | None = None) -> Compared | str:
     """What is to be told of builds that both went well."""
     steps = ((CUDA, original, program.build), (HIP, port, program.build_port or program.build))
     told = []
     for side, folder, commands in steps:
-        done = built(program.name, side, folder / program.folder, commands, one_generator=one_generator)
+        done = built(program.name, side, folder / program.folder, commands, alike)
         if isinstance(done, Compared):
             return done
         told.append(done)
     return "; ".join(part for part in told if part)
 
 
+def _anew(program: Program, source: Path, options: Options, alike: Alike) -> Compared:
+    """Both sides built once more in fresh folders, with something in common, and run."""
+    with tempfile.TemporaryDirectory(prefix="porter-programs-") as work:
+        original, port = both_sides(source, Path(work))
+        done = _both_built(program, original, port, alike)
+        return done if isinstance(done, Compared) else run_both(program, original, port, options)
+
+
+def _with_one_rounding(program: Program, source: Path, options: Options, found: Compared) -> Compared:
+    """The same difference, and whether it is all by which products the two compilers fuse with sums: a program that
+    compares exactly may say PASS by one's choice and FAIL by the other's."""
+    same = _anew(program, source, options, Alike.ROUNDING)
+    if same.agreement is not Agreement.AGREE:
+        return found
+    flags = f"{UNFUSED[CUDA.name]}, {UNFUSED[HIP.name]}"
+    reason = (
+        f"{found.reason}; they agree with {Alike.ROUNDING.value} on both sides ({flags}): each compiler fuses others"
+    )
+    return replace(found, reason=reason)
+
+
 def _with_one_generator(program: Program, source: Path, options: Options, found: Compared, why: str) -> Compared:
     """Both sides built anew, with device code that draws the same random numbers on both: where they agree then, the
     vendors' generators are all that makes them differ."""
-    with tempfile.TemporaryDirectory(prefix="porter-programs-") as work:
-        original, port = both_sides(source, Path(work))
-        done = _both_built(program, original, port, one_generator=True)
-        same = done if isinstance(done, Compared) else run_both(program, original, port, options)
+    same = _anew(program, source, options, Alike.GENERATOR)
     own = found.reason.partition("; memory differs first")[0]
     if same.agreement in (Agreement.AGREE, Agreement.DIFFER):
         reason = f"with one generator of random numbers on both sides; with each one's own {own}; {why}"

@@ -12,7 +12,7 @@ from porter.validation.programs import rocm
 from porter.validation.programs.dropin import build
 from porter.validation.programs.libraries import STAND_INS, build_stand_in
 from porter.validation.programs.libraries import folder as stand_in_folder
-from porter.validation.programs.sides import CUDA, HIP, Side
+from porter.validation.programs.sides import CUDA, HIP, Alike, Side
 from porter.validation.toolchain.clang import find_clang, prelude
 from porter.validation.toolchain.cuda_headers import fetched_for_cuda
 from porter.validation.toolchain.headers import ONE_GENERATOR, find_headers, include_options, version_of
@@ -23,6 +23,7 @@ from porter.validation.toolchain.result import Missing
 from porter.system.cache import cache_folder
 from porter.system.folders import is_whole, whole
 
+UNFUSED = {"cuda": "-fmad=false", "hip": "-ffp-contract=off"}
 _HERE = Path(__file__).parent
 _SHARED = {
     "from porter.validation.programs.wrapper_stand_ins import linked_stand_ins\n": "wrapper_stand_ins.py",
@@ -35,10 +36,11 @@ _OMP = '#define __malloc__(...)\n#include "{}"\n#undef __malloc__\n'
 """gcc's omp.h, from 12 on with an attribute that clang does not take: `__malloc__ (omp_free)`."""
 
 
-def folder(side: Side, compiler: HostCompiler, *, one_generator: bool = False) -> Path | Missing:
-    """The folder for one side, or what is missing. `one_generator`: device code draws its random numbers from a
-    generator that both sides share, in place of cuRAND's and rocRAND's."""
-    first = [f"-I{ONE_GENERATOR}"] if one_generator else []
+def folder(side: Side, compiler: HostCompiler, alike: Alike | None = None) -> Path | Missing:
+    """The folder for one side, or what is missing."""
+    first = [f"-I{ONE_GENERATOR}"] if alike is Alike.GENERATOR else []
+    if alike is Alike.ROUNDING:
+        first = [UNFUSED[side.name]]
     settings = _hip(compiler, first) if side is HIP else _cuda(compiler, first)
     if isinstance(settings, Missing):
         return settings
