@@ -443,6 +443,30 @@ int main() {
 """As programs from before CUDA 13 are: members and functions that it took away."""
 
 
+_LINKED_BY_HOST = {
+    "main.cu": r"""
+#include <cstdio>
+__global__ void three(int *x) { *x = 3; }
+int main() {
+  int *x, seen = 0;
+  cudaMalloc(&x, 4);
+  three<<<1, 1>>>(x);
+  cudaMemcpy(&seen, x, 4, cudaMemcpyDeviceToHost);
+  printf("%d\n", seen);
+}
+""",
+    "Makefile": "main: main.cu\n\tnvcc -O1 -c main.cu -o main.o\n\tg++ main.o -o main -lcuda -lcudart -lm\n",
+    "porter.toml": '[[program]]\nname = "linked"\nrun = "./main"\n',
+}
+
+
+@pytest.mark.slow
+def test_a_program_that_the_hosts_compiler_links(tmp_path: Path) -> None:
+    """Where there is no driver, and another HIP's library may be first: with those that it will run with."""
+    found = _compared(_LINKED_BY_HOST, tmp_path)
+    assert found.original is not None and found.original.output == b"3\n"
+
+
 _FUSED = {
     "main.cu": r"""
 #include <cstdio>

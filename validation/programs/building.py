@@ -13,6 +13,8 @@ from pathlib import Path
 from porter.validation.devices.core.hostcc import find_host_compiler
 from porter.validation.programs import rocm
 from porter.validation.programs.compilers import folder as compiler_folder
+from porter.validation.programs.compilers import runtime_version
+from porter.validation.programs.dropin import build as build_library
 from porter.validation.programs.pytorch.environment import variables as python_variables
 from porter.validation.programs.sides import HIP, Alike, Side
 from porter.validation.toolchain.invoke import invoke
@@ -20,7 +22,7 @@ from porter.validation.toolchain.result import Missing
 
 _CMAKE_ENDS = ("Call Stack", "CMake ", "-- ")
 """Lines after what an error of CMake says."""
-_ERROR = re.compile(r"\berror( [A-Z]*\d+)?: |undefined reference")
+_ERROR = re.compile(r"\berror( [A-Z]*\d+)?: (?!ld returned)|undefined reference|cannot find -l")
 """What compilers and linkers write; other lines merely have the word."""
 
 
@@ -61,6 +63,9 @@ def build(
         "PATH": f"{tools}{os.pathsep}{os.environ.get('PATH', '')}",
         "NVCC_APPEND_FLAGS": os.environ.get("NVCC_APPEND_FLAGS", ""),
     }
+    library = build_library(side, compiler, runtime_version(side))
+    if not isinstance(library, Missing):  # for a compiler of the host's that links the program
+        environment["LIBRARY_PATH"] = os.pathsep.join(filter(None, (str(library), os.environ.get("LIBRARY_PATH"))))
     if side is HIP:
         environment |= rocm.environment(tools, os.environ)
     with tempfile.TemporaryDirectory(prefix="porter-build-") as work:
