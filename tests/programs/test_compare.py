@@ -462,7 +462,7 @@ int main() {
 
 @pytest.mark.slow
 def test_a_program_that_the_hosts_compiler_links(tmp_path: Path) -> None:
-    """Where there is no driver, and another HIP's library may be first: with those that it will run with."""
+    """With the libraries that it will run with: there need be no driver."""
     found = _compared(_LINKED_BY_HOST, tmp_path)
     assert found.original is not None and found.original.output == b"3\n"
 
