@@ -61,6 +61,7 @@ SUFFIXES = {
     ".cmake": BUILD_CMAKE,
     ".mk": BUILD_MAKE,
     ".mak": BUILD_MAKE,
+    ".make": BUILD_MAKE,
     ".bzl": BUILD_BAZEL,
     ".py": BUILD_PYTHON,
     ".sh": BUILD_SCRIPT,
@@ -73,7 +74,8 @@ SUFFIXES = {
     ".containerfile": BUILD_CONTAINER,
 }
 BEGINNINGS = (
-    *(("makefile.", BUILD_MAKE), ("makefile_", BUILD_MAKE), ("makefile-", BUILD_MAKE), ("make.inc", BUILD_MAKE)),
+    *(("makefile.", BUILD_MAKE), ("makefile_", BUILD_MAKE), ("makefile-", BUILD_MAKE)),
+    *((f"make.{part}", BUILD_MAKE) for part in ("inc", "conf", "def", "user", "common", "rules", "sys", "arch", "opt")),
     *(("cmakelists.", BUILD_CMAKE), ("cmakelists_", BUILD_CMAKE), ("cmakelists-", BUILD_CMAKE)),
     *((f"{name}{mark}", BUILD_CONTAINER) for name in ("dockerfile", "containerfile") for mark in (".", "-", "_")),
     ("singularity.", BUILD_CONTAINER),

@@ -66,7 +66,7 @@ def find_heads(tokens: Tokens, marker: str) -> tuple[Head, ...]:
 
 
 def _heads(tokens: Tokens, marker: str) -> Iterator[Head]:
-    names = {*_meaning(tokens, marker)}
+    names = {*meaning(tokens, marker)}
     if marker == "__device__" and "DEVICE" in tokens.text:
         names.update(name for name in tokens.names if "DEVICE" in name and _QUALIFIER.fullmatch(name))
     seen = -1
@@ -84,7 +84,7 @@ def _heads(tokens: Tokens, marker: str) -> Iterator[Head]:
 def find_lambdas(tokens: Tokens) -> Iterator[Head]:
     """Lambdas for the device, `[=] __device__ (int i) { ... }`, those in functions for it among them."""
     texts = tokens.texts
-    aliases = {*_meaning(tokens, "__device__"), *(name for name in tokens.names if name.endswith("_DEVICE"))}
+    aliases = {*meaning(tokens, "__device__"), *(name for name in tokens.names if name.endswith("_DEVICE"))}
     sides = _SIDES | aliases
     seen = -1
     for marker in sorted(place for name in aliases for place in tokens.names.get(name, ())):
@@ -126,7 +126,7 @@ def _after_sides(tokens: Tokens, index: int, sides: frozenset[str]) -> int:
     return index
 
 
-def _meaning(tokens: Tokens, marker: str) -> frozenset[str]:
+def meaning(tokens: Tokens, marker: str) -> frozenset[str]:
     """A marker and the macros that stand for it, those that stand for others of them included."""
     key = "meaning", marker
     known = tokens.memo.get(key)

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from porter.cpp.headers import Included
+from porter.cpp.heads import meaning
 from porter.cpp.include_graph import may_be_found
 from porter.cpp.kept_tokens import tokens_of
 from porter.cpp.kernels import DeviceFunction, find_device_functions, find_kernels, headed_functions
-from porter.cpp.lex import Tokens
+from porter.cpp.lex import Tokens, lex
 from porter.cpp.nesting import Nesting
 from porter.cpp.program import Program
 from porter.engine import renames
@@ -147,9 +148,19 @@ class Unit:
         spans, nesting = self._device_nesting
         around = [spans[number].start for number in nesting.around(offset + 1)]
         if not around:
-            return self.kernel_at(offset) is None
-        head = self.source.text[around[-1] : self.source.text.find("{", around[-1])]
-        return "__host__" in head
+            if self.kernel_at(offset) is None:
+                return True
+            around = [span.start for span, _ in self.headed_functions_seen if span.start <= offset < span.end]
+            if not around:
+                return False
+        first, opening = self.tokens.at(around[-1]), self.tokens.at(self.source.text.find("{", around[-1]))
+        return not self.host_words.isdisjoint(self.tokens.texts[first:opening])
+
+    @cached_property
+    def host_words(self) -> frozenset[str]:
+        """`__host__`, and the macros of the file and of its headers that begin functions with it."""
+        words, heads = meaning(self.tokens, "__host__"), self.program.head_macros
+        return words | meaning(lex(self.program.brought(heads)), "__host__") if heads else words
 
     @cached_property
     def _device_nesting(self) -> tuple[list[Span], Nesting]:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from porter.buildfiles.flags import ARCHITECTURE, is_architecture, may_name_architecture
+from porter.buildfiles.mentions import kind_of_build
 from porter.buildfiles.rule import BuildRule, BuildUnit, Edit, Effort, Finding, Kind, clean, fixes, reports
 
 _NVCC = re.compile(r"(?<![\w.$({-])nvcc(?![\w.-])")
@@ -16,6 +17,10 @@ _HOME = re.compile(
 )
 _FOLDER = re.compile(r"/(?:usr/local|opt)/cuda(?:-\d+(?:\.\d+)?)?(?![\w-])")
 _LIB64 = re.compile(r"(?<=[)}/\w])/lib(?:64|\$[({]\w+[)}])(?:/stubs)?(?![\w])")
+_INCLUDE = re.compile(r"^[ ]*include[ \t]+([^\s#]+)[ \t]*$", re.MULTILINE)
+_NO_SETTINGS = re.compile(r"[$*]|\.(?:d|dep|depend|P|Po)$|^\.?depend$")
+"""Behind the last slash of what is included: a name that make makes, a list of what hangs on what."""
+_USED = re.compile(rf"\$[({{](?:ROCM_PATH[)}}]|{_HOME.pattern})")
 _TOOL_NAMES = ("cuobjdump", "nvprof", "nsys", "ncu", "nvdisasm", "nvlink", "fatbinary", "ptxas", "bin2c")
 _TOOLS = re.compile(rf"(?<![\w.$({{/-])(?:{'|'.join(_TOOL_NAMES)})(?=\s)")
 
@@ -24,7 +29,9 @@ class MakeCompiler(BuildRule):
     """nvcc and CUDA's folder in a Makefile or script
 
     `nvcc` is `hipcc`; `sm_80` on its own (the value of a variable) is the AMD target gfx942; CUDA_HOME and its kin are
-    ROCM_PATH, `/usr/local/cuda` is `/opt/rocm`, whose libraries are in `lib`. NVIDIA's other tools are reported.
+    ROCM_PATH, `/usr/local/cuda` is `/opt/rocm`, whose libraries are in `lib`. NVIDIA's other tools are reported. Where
+    a Makefile uses such a variable, defines none, and includes a file whose name says nothing of make, that file is
+    left as it is: it may still define CUDA's name, and the port's would be empty.
     """
 
     code = "K302"
@@ -54,6 +61,11 @@ class MakeCompiler(BuildRule):
         ),
         fixes("CUDA_HOME := $(CUDA_PATH)\nNVCC = nvcc", "ROCM_PATH := $(ROCM_PATH)\nNVCC = hipcc", path="Makefile"),
         reports("a:\n\tcuobjdump -sass a.o", path="Makefile"),
+        reports("include ../site.cfg\na:\n\t$(ROCM_PATH)/bin/hipcc a.hip", path="Makefile", effort=Effort.REVIEW),
+        clean("include ../make.config\nL = -L$(ROCM_PATH)/lib", path="Makefile"),
+        clean("include ../site.cfg\nROCM_PATH ?= /opt/rocm\nL = -L$(ROCM_PATH)/lib", path="Makefile"),
+        clean("include ../site.cfg\n-include a.cfg\nL = -lamdhip64", path="Makefile"),
+        clean("include $(DEPS)\ninclude .depend\ninclude a.d\nL = -L$(ROCM_PATH)/lib", path="Makefile"),
         clean("# nvcc\nUSE_CUDA = 1\nF = nvcc.log", path="Makefile"),
         clean("export CUDA_HOME=/usr/local/cuda\npip install .\n", path="ci.sh"),
     )
@@ -71,6 +83,7 @@ class MakeCompiler(BuildRule):
                 yield self.finding(unit, *where, f"{match[0]} is NVIDIA's tool", Effort.MANUAL)
             if cuda:
                 yield from self._folders(unit, start, text)
+        yield from self._elsewhere(unit)
         if not may_name_architecture(unit.text):
             return
         for assignment in make.assignments:
@@ -78,6 +91,19 @@ class MakeCompiler(BuildRule):
                 for word in words:
                     if is_architecture(word.text):
                         yield self.replaced(unit, word.start, word.end, ARCHITECTURE)
+
+    def _elsewhere(self, unit: BuildUnit) -> Iterator[Finding]:
+        """The first file that may define what is used here by the port's name, and keeps CUDA's."""
+        if unit.kind is not Kind.MAKE or "include" not in unit.text or _USED.search(unit.text) is None:
+            return
+        if any(one.name == "ROCM_PATH" or _HOME.fullmatch(one.name) for one in unit.makefile.assignments):
+            return
+        for match in _INCLUDE.finditer(unit.text):
+            name = match[1].rpartition("/")[2]
+            if _NO_SETTINGS.search(name) is None and kind_of_build(name) is None:
+                message = f"{name} is left as it is: if it defines CUDA's folder, that has to be ROCM_PATH there"
+                yield self.finding(unit, match.start(1), match.end(1), message, Effort.REVIEW)
+                return
 
     def _folders(self, unit: BuildUnit, start: int, text: str) -> Iterator[Finding]:
         for match in _HOME.finditer(text) if "CUDA" in text else ():

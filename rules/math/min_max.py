@@ -43,6 +43,14 @@ class MinMax(Rule):
             "__host__ __device__ unsigned f(unsigned a) { return min(a, 3u); }",
             "__host__ __device__ unsigned f(unsigned a) { return porter::min(a, 3u); }",
         ),
+        fixes(
+            "#define HD __host__ __device__\n#define INLINE HD inline\n"
+            "struct Payoff { INLINE double operator()(double s) const { return max(4.0 - s, 0.0); } };",
+            "#define HD __host__ __device__\n#define INLINE HD inline\n"
+            "struct Payoff { INLINE double operator()(double s) const { return porter::max(4.0 - s, 0.0); } };",
+        ),
+        clean("#define DEVICE __device__ inline\nDEVICE double f(double a) { return max(a, 0.0); }"),
+        clean("#define HOST __host__\nHOST int f(int a) { return max(a, 0); }"),
         clean("__device__ int f(int a, int b) { return min(a, max(b, 3)); }"),
         clean("template <class T> __device__ T f(T a, T b) { return max(a, b); }"),
         clean("__device__ float f(float a) { return fmaxf(max(a, 0.5f), x.max(a, 1)); }"),

@@ -1,4 +1,4 @@
-"""R025: a number that is stored where a CUdeviceptr is expected."""
+"""R025: a number that is stored where a CUdeviceptr is expected, and casts that a pointer does not take."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ class NumberAsDevicePointer(Rule):
 
     Buffers of kernel arguments are filled with `*(reinterpret_cast<CUdeviceptr *>(&buffer[offset])) = width;`, for
     pointers and numbers alike: `CUdeviceptr` is an unsigned integer. HIP's `hipDeviceptr_t` is a `void *`, which takes
-    no number without a cast; with one the same eight bytes are stored.
+    no number without a cast; with one the same eight bytes are stored. As a pointer it is also no `reinterpret_cast` of
+    a pointer to `const`, which an integer was.
     """
 
     code = "R025"
@@ -44,6 +45,18 @@ class NumberAsDevicePointer(Rule):
             "void f(char *b, int w) { *(CUdeviceptr *)b = static_cast<long>(w); }",
             "void f(char *b, int w) { *(CUdeviceptr *)b = (CUdeviceptr)(static_cast<long>(w)); }",
         ),
+        fixes(
+            "void f(const char *s) { cuMemGetAddressRange(&b, &n, reinterpret_cast<CUdeviceptr>(s)); }",
+            "void f(const char *s) { cuMemGetAddressRange(&b, &n, (CUdeviceptr)(s)); }",
+        ),
+        fixes(
+            "void f(float const *x) { d = reinterpret_cast<CUdeviceptr>(x); }",
+            "void f(float const *x) { d = (CUdeviceptr)(x); }",
+        ),
+        clean(
+            "void f(char *s, char *const t) { g(reinterpret_cast<CUdeviceptr>(s), reinterpret_cast<CUdeviceptr>(t)); }"
+        ),
+        clean("void f(const int s) { g(reinterpret_cast<CUdeviceptr>(s + 1), (CUdeviceptr)s); }"),
         clean("void f(char *b) { CUdeviceptr e, d; *(reinterpret_cast<CUdeviceptr *>(&b[8])) = d; }"),
         clean("void f(char *b, int w) { *(CUdeviceptr *)b = (CUdeviceptr)w; *(CUdeviceptr *)b = nullptr; }"),
         clean("void f(char *b, int w) { *(CUdeviceptr *)b = reinterpret_cast<CUdeviceptr>(b); }"),
@@ -56,10 +69,15 @@ class NumberAsDevicePointer(Rule):
     )
 
     def find(self, unit: Unit) -> Iterator[Finding]:
-        """One finding per assignment."""
+        """One finding per assignment or cast."""
         tokens = unit.tokens
         for name in _TYPES:
             for index in unit.occurrences(name):
+                if _casts_const_away(tokens, index):
+                    span = unit.span(index - 2, index + 1)
+                    message = "hipDeviceptr_t is a pointer, and a reinterpret_cast keeps const"
+                    yield self.finding(unit, span, message, Effort.NONE, (Edit(*span, f"({name})"),))
+                    continue
                 assigned = _assigned(tokens, index)
                 if assigned is None or _is_pointer(unit, *assigned):
                     continue
@@ -70,6 +88,17 @@ class NumberAsDevicePointer(Rule):
                     edits.append(Edit(span.end, span.end, ")"))
                 message = "hipDeviceptr_t is a pointer to void, which takes no number without a cast"
                 yield self.finding(unit, span, message, Effort.NONE, tuple(edits))
+
+
+def _casts_const_away(tokens: Tokens, index: int) -> bool:
+    """Whether a reinterpret_cast to the type is given a name that is declared as a pointer to const."""
+    texts = tokens.texts
+    if texts[index - 2 : index] != ["reinterpret_cast", "<"] or texts[index + 1 : index + 3] != [">", "("]:
+        return False
+    if texts[index + 4] != ")":
+        return False
+    places = tokens.names.get(texts[index + 3], ())
+    return any(texts[at - 1] == "*" and "const" in texts[max(0, at - 4) : at - 1] for at in places)
 
 
 def _assigned(tokens: Tokens, index: int) -> tuple[int, int] | None:

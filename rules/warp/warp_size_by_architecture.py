@@ -316,7 +316,9 @@ def _returned_at(tokens: Tokens, first: int) -> Iterator[Node]:
 def _is_for_host(unit: Unit, index: int) -> bool:
     """Whether the function around a token is compiled for the host, too."""
     function = bodies_of(unit).function_at(index)
-    return function is None or "__host__" in unit.tokens.texts[function.head.begin : function.head.opening]
+    return function is None or not unit.host_words.isdisjoint(
+        unit.tokens.texts[function.head.begin : function.head.opening]
+    )
 
 
 def _is_negated(unit: Unit, directive: Directive) -> bool:

@@ -68,6 +68,21 @@ __global__ void in_turns(volatile int *done, int tiles) {
     }
 }
 
+/* With barriers in every round: block 0 waits for what the last block writes. */
+__global__ void in_rounds(volatile int *done) {
+    __shared__ int there;
+    int seen;
+    do {
+        if (!threadIdx.x) {
+            if (blockIdx.x == gridDim.x - 1) done[0] = 100;
+            there = done[0];
+        }
+        __syncthreads();
+        seen = there;
+        __syncthreads();
+    } while (!seen);
+}
+
 /* Objects that one kernel makes in the device's heap, and others use. */
 struct Shape {
     int side;
@@ -176,6 +191,10 @@ int main(int count_of, char **words) {
     MODE(turns) {
         in_turns<<<8, 64>>>(made, 100);
         cudaMemcpy(seen, made, sizeof seen, cudaMemcpyDeviceToHost), good = seen[99] == 100;
+    }
+    MODE(rounds) {
+        in_rounds<<<12, 128>>>(made);
+        cudaMemcpy(seen, made, sizeof seen, cudaMemcpyDeviceToHost), good = seen[0] == 100;
     }
     MODE(read) { fill<<<1, N>>>(made, 5), cudaDeviceSynchronize(), good = made[3] == 5; }
     MODE(write) { memcpy(made, seen, sizeof seen), fill<<<1, N>>>(made, 5); }

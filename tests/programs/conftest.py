@@ -11,7 +11,7 @@ from porter.validation.devices.core.hostcc import find_host_compiler
 from porter.validation.programs.building import build
 from porter.validation.programs.compare import port_tree
 from porter.validation.programs.compilers import folder
-from porter.validation.programs.sides import CUDA, HIP, SIDES, Side
+from porter.validation.programs.sides import CUDA, HIP, SIDES, Alike, Side
 from porter.validation.toolchain.cuda_headers import fetched_for_cuda
 from porter.validation.toolchain.headers import ONE_GENERATOR, find_headers
 from porter.validation.toolchain.nvcc import find_nvcc
@@ -65,7 +65,7 @@ def _made(side: Side, name: str) -> Path | str:
         shutil.copy(HERE / f"{name}.cu", original)
         if part == "port":
             port_tree(original, work / place / "port")
-        done = build(side, work / place / part, steps, 300, one_generator=name in _ONE_GENERATOR)
+        done = build(side, work / place / part, steps, 300, Alike.GENERATOR if name in _ONE_GENERATOR else None)
         assert not isinstance(done, Missing), done.reason
         assert done.failed is None, done.said
 

@@ -112,8 +112,9 @@ def test_blocks_that_may(careless: Path, mode: str) -> None:
         assert not done.account.faults and not done.account.notes
 
 
+@pytest.mark.parametrize("mode", ["turns", "rounds"])
 @pytest.mark.parametrize("schedule", [0, 3])
-def test_blocks_that_wait_for_others(careless: Path, schedule: int) -> None:
-    """Block 0 waits for a block that begins after it: both have to be alive."""
-    done = run(careless, "turns", Options(seconds=150, threads=1, schedule=schedule))
+def test_blocks_that_wait_for_others(careless: Path, mode: str, schedule: int) -> None:
+    """Block 0 waits for a block that begins after it: both have to be alive, also where it waits with barriers."""
+    done = run(careless, mode, Options(seconds=150, threads=1, schedule=schedule))
     assert (done.verdict, done.output) == (Verdict.PASSED, b"PASS\n"), done.reason

@@ -8,13 +8,21 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from porter.validation.programs import compare
+from porter.validation.programs import compare, compilers
 from porter.validation.programs.agreement import Agreement, Compared, compare_runs
-from porter.validation.programs.compare import ComparedProject, compare_project, port_tree, run_both, settle
+from porter.validation.programs.compare import (
+    ComparedProject,
+    compare_one,
+    compare_project,
+    port_tree,
+    run_both,
+    settle,
+)
 from porter.validation.programs.launch import Options
 from porter.validation.programs.outcome import Account, ProgramRun, Verdict
 from porter.validation.programs.output import Tolerance
 from porter.validation.programs.recipes import Program
+from porter.validation.programs.sides import CUDA, Alike
 from porter.validation.toolchain.headers import find_headers
 from porter.validation.toolchain.result import Missing
 from typer.testing import CliRunner
@@ -159,11 +167,11 @@ def test_files(
 def test_what_goes_by_the_size_of_the_gpu(
     port: str, agreement: Agreement, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The original on a GPU as large as the port's says what the port has to say, in everything."""
+    """The original on a GPU that is told to be as the port's says what the port has to say, in everything."""
 
     def run_again(words: object, options: Options, folder: Path, *, keep: bool) -> ProgramRun:
         del words, folder, keep
-        return _run(f"blocks {2 * (options.multiprocessors or 108)}\nsum 1\n")
+        return _run(f"blocks {2 * (304 if options.as_the_port else 108)}\nsum 1\n")
 
     monkeypatch.setattr(compare, "run_program", run_again)
     monkeypatch.setattr(compare, "_first_launch", lambda *_: None)
@@ -172,7 +180,7 @@ def test_what_goes_by_the_size_of_the_gpu(
     assert found.agreement is agreement
     if agreement is Agreement.AGREE:
         assert found.reason == (
-            "with 304 multiprocessors on both sides; with the original's own output, line 1: "
+            "where the original's GPU says of itself what the port's does; with its own output, line 1: "
             "'blocks 216' and 'blocks 608'"
         )
 
@@ -212,7 +220,7 @@ def test_numbers_that_are_the_same_by_chance(
 
     def run_again(words: object, options: Options, folder: Path, *, keep: bool) -> ProgramRun:
         del words, folder, keep
-        return _run("1 2 3 4 5 sum 1\n" if options.multiprocessors else next(runs))
+        return _run("1 2 3 4 5 sum 1\n" if options.as_the_port else next(runs))
 
     monkeypatch.setattr(compare, "run_program", run_again)
     monkeypatch.setattr(compare, "_first_launch", lambda *_: None)
@@ -405,10 +413,143 @@ int main() {
 }
 
 
+_PROPERTIES_PRINTED = {
+    "main.cu": r"""
+#include <cstdio>
+__global__ void count(int *into) { atomicAdd(into, 1); }
+int main() {
+  struct cudaDeviceProp found = {0};
+  int rate = 0, *into, counted = 0;
+  cudaGetDeviceProperties(&found, 0);
+  cudaDeviceGetAttribute(&rate, cudaDevAttrClockRate, 0);
+  printf("%s: %d.%d, %d and %d kHz, %d bits, L2 %d, mode %d, overlap %d\n", found.name, found.major, found.minor,
+         found.clockRate, found.memoryClockRate, found.memoryBusWidth, found.l2CacheSize, found.computeMode,
+         found.deviceOverlap);
+  printf("as asked for one by one: %d, grid %d, block %d\n", found.clockRate == rate, found.maxGridSize[1],
+         found.maxThreadsDim[2]);
+  cudaMallocManaged(&into, sizeof *into);
+  *into = 0;
+  cudaMemPrefetchAsync(into, sizeof *into, 0);
+  cudaMemAdvise(into, sizeof *into, cudaMemAdviseSetPreferredLocation, cudaCpuDeviceId);
+  count<<<2, 32>>>(into);
+  counted = cudaThreadSynchronize() == cudaSuccess ? *into : -1;
+  printf("%d in main.cu\n", counted + (__FILE__[0] == 'm' ? 0 : 1));
+  cudaThreadExit();
+}
+""",
+    "Makefile": "main: main.cu\n\tnvcc -O1 -arch=sm_35 main.cu -o main\n",
+    "porter.toml": '[[program]]\nname = "query"\nrun = "./main"\n',
+}
+"""As programs from before CUDA 13 are: members and functions that it took away."""
+
+
+_LINKED_BY_HOST = {
+    "main.cu": r"""
+#include <cstdio>
+__global__ void three(int *x) { *x = 3; }
+int main() {
+  int *x, seen = 0;
+  cudaMalloc(&x, 4);
+  three<<<1, 1>>>(x);
+  cudaMemcpy(&seen, x, 4, cudaMemcpyDeviceToHost);
+  printf("%d\n", seen);
+}
+""",
+    "Makefile": "main: main.cu\n\tnvcc -O1 -c main.cu -o main.o\n\tg++ main.o -o main -lcuda -lcudart -lm\n",
+    "porter.toml": '[[program]]\nname = "linked"\nrun = "./main"\n',
+}
+
+
+@pytest.mark.slow
+def test_a_program_that_the_hosts_compiler_links(tmp_path: Path) -> None:
+    """With the libraries that it will run with: there need be no driver."""
+    found = _compared(_LINKED_BY_HOST, tmp_path)
+    assert found.original is not None and found.original.output == b"3\n"
+
+
+_FUSED = {
+    "main.cu": r"""
+#include <cstdio>
+__host__ __device__ inline float product(float a, float b, float c) { return a * b - c * 0.5f; }
+__global__ void multiply(float *x, int n) {
+  int i = threadIdx.x;
+  if (i < n) x[i] = product(0.1f * (i + 1), 0.7f + i, 0.3f * i);
+}
+int main() {
+  float *x;
+  int same = 0;
+  cudaMallocManaged(&x, 64 * sizeof *x);
+  multiply<<<1, 64>>>(x, 64);
+  cudaDeviceSynchronize();
+  for (int i = 0; i < 64; i++) same += x[i] == product(0.1f * (i + 1), 0.7f + i, 0.3f * i);
+  printf("%d of 64: %s\n", same, same == 64 ? "PASS" : "FAIL");
+}
+""",
+    "Makefile": "main: main.cu\n\tnvcc -O2 -Xcompiler -ffp-contract=off main.cu -o main\n",
+    "porter.toml": '[[program]]\nname = "fused"\nrun = "./main"\n',
+}
+"""The product with 0.5 is exact: fused with it, the sum is what the host has, fused with the other it is not."""
+
+
+@pytest.mark.slow
+def test_a_difference_that_is_rounding(tmp_path: Path) -> None:
+    """nvcc and clang fuse different products with the sum."""
+    for tool in ("make", "nvcc"):
+        require(tool)
+    for name, text in _FUSED.items():
+        (tmp_path / name).write_text(text)
+    (found,) = compare_project(tmp_path, (), Options()).programs
+    if found.agreement is Agreement.NOT_RUN:
+        pytest.skip(found.reason)
+    assert found.agreement is Agreement.DIFFER, found.reason
+    assert (
+        "they agree with products and sums rounded apart on both sides (-fmad=false, -ffp-contract=off)" in found.reason
+    )
+
+
+@pytest.mark.parametrize("agreement", [Agreement.AGREE, Agreement.DIFFER, Agreement.NOT_BUILT])
+def test_rounding_is_told_where_it_is_all(
+    agreement: Agreement, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built: list[Alike | None] = []
+
+    def both_built(_program: Program, _original: Path, _port: Path, alike: Alike | None = None) -> str:
+        built.append(alike)
+        return ""
+
+    run, first = _run(), "output, line 1: 1 and 2"
+    other = Compared("a", agreement, "x", original=run)
+    monkeypatch.setattr(compare, "_both_built", both_built)
+    monkeypatch.setattr(
+        compare, "run_both", lambda *_: other if built[-1] else Compared("a", Agreement.DIFFER, first, original=run)
+    )
+    monkeypatch.setattr(compare, "both_sides", lambda source, work: (work, work))
+    monkeypatch.setattr(compare, "seeding", lambda *_: None)
+    found = compare_one(Program("a", ("./a",)), tmp_path, tmp_path, tmp_path, Options())
+    assert found.agreement is Agreement.DIFFER and built == [None, Alike.ROUNDING]
+    assert found.reason.startswith(first) and (found.reason == first) is (agreement is not Agreement.AGREE)
+
+
+@pytest.mark.slow
+def test_what_the_gpu_says_of_itself_and_names_that_the_toolkit_lacks(tmp_path: Path) -> None:
+    found = _compared(_PROPERTIES_PRINTED, tmp_path)
+    assert found.port is not None and b": 9.4, 2100000 and 1300000 kHz" in found.port.output
+    assert b"as asked for one by one: 1, grid 65536, block 1024\n64 in main.cu" in found.port.output
+    assert found.reason.startswith("where the original's GPU says of itself what the port's does; with its own output")
+    assert "8.0, 1410000 and 1215000 kHz, 5120 bits, L2 41943040, mode 0, overlap 1" in found.reason
+    toolkit = compilers.toolkit_version(CUDA)
+    if toolkit and int(toolkit.partition(".")[0]) >= 13:
+        assert found.reason.endswith(
+            "; original built with names that its toolkit lacks: clockRate, computeMode, cudaMemAdvise, "
+            "cudaMemLocation, cudaMemPrefetchAsync, cudaThreadExit, cudaThreadSynchronize, deviceOverlap, "
+            "memoryClockRate"
+        )
+
+
 @pytest.mark.slow
 def test_a_grid_by_the_number_of_multiprocessors(tmp_path: Path) -> None:
     assert _compared(_BY_SIZE, tmp_path).reason == (
-        "with 304 multiprocessors on both sides; with the original's own output, line 1: "
+        "where the original's GPU says of itself what the port's does; with its own output, line 1: "
         "'counted 221184' and 'counted 622592'"
     )
 

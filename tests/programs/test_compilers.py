@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from porter.validation.devices.core.hostcc import find_host_compiler
-from porter.validation.programs import compilers, wrapper_hipcc
+from porter.validation.programs import compilers, wrapper_hipcc, wrapper_removed
 from porter.validation.programs.sides import HIP
 from porter.validation.toolchain.invoke import invoke
 from porter.validation.toolchain.result import Missing
@@ -53,6 +53,57 @@ def test_a_rocm_that_is_set_for_others_is_not_clangs(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(os, "execv", lambda *_: ran.append(dict(os.environ)))
     wrapper_hipcc.main()
     assert not {"ROCM_PATH", "HIP_PATH", "HIP_DEVICE_LIB_PATH"} & ran[0].keys()
+
+
+_SAYS = {
+    "clockRate": 'a.cu(3): error: class "cudaDeviceProp" has no member "clockRate"',
+    "cudaThreadExit": "a.cpp:3:1: error: 'cudaThreadExit' was not declared in this scope",
+    None: 'a.cu(3): error: identifier "clock_rate" is undefined',
+}
+
+
+@pytest.mark.parametrize("missed", [*_SAYS, ""])
+def test_nvcc_is_asked_again_for_names_that_it_lacks_alone(
+    missed: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The second command is told what the first one lacked; other errors stand, and what went well is not repeated."""
+    nvcc, notes = tmp_path / "nvcc", tmp_path / "notes"
+    said = _SAYS.get(missed or None, "") if missed != "" else ""
+    nvcc.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/ran\necho out\ncase "$*" in\n  *-include*) exit 0 ;;\nesac\n'
+                    f'cat >&2 <<END\n{said}\nEND\nexit {int(bool(said))}\n')  # fmt: skip
+    nvcc.chmod(0o755)
+    monkeypatch.setattr(wrapper_removed, "headers_with_members", lambda *_: None)
+    monkeypatch.setenv("PORTER_BUILD_NOTES", str(notes))
+    code = wrapper_removed.with_removed([str(nvcc), "a.cu"], "removed.h")
+    ran = (tmp_path / "ran").read_text().splitlines()
+    out, told = capfd.readouterr()
+    assert out == "out\n"
+    if missed:
+        assert (code, ran, notes.read_text()) == (0, ["a.cu", "-include removed.h a.cu"], f"{missed}\n")
+    else:
+        assert (code, ran, notes.exists()) == (int(missed is None), ["a.cu"], False)
+        assert said in told
+
+
+def test_the_members_are_put_where_there_is_room_for_them(tmp_path: Path) -> None:
+    """And nothing is put into headers of another form."""
+    (tmp_path / "include").mkdir()
+    (tmp_path / "include" / "other.h").touch()
+    nvcc = tmp_path / "nvcc"
+    nvcc.write_text(f"""#!/bin/sh\necho '#$ INCLUDES="-I{tmp_path}/include"  '\n""")
+    nvcc.chmod(0o755)
+    header = tmp_path / "include" / "driver_types.h"
+    before = "struct __device_builtin__ other\n{\n    int reserved[7];\n};\n"
+    for text in ("struct __device_builtin__ cudaDeviceProp\n{\n    char name[256];\n};\n" + before, before):
+        header.write_text(text)
+        assert wrapper_removed.headers_with_members(str(nvcc), tmp_path / "removed") is None
+    header.write_text(
+        before + "struct __device_builtin__ cudaDeviceProp\n{\n    int a; int  reserved[56];\n};\n" + before
+    )
+    made = wrapper_removed.headers_with_members(str(nvcc), tmp_path / "removed")
+    assert made is not None and sorted(path.name for path in made.iterdir()) == ["driver_types.h", "other.h"]
+    text = (made / "driver_types.h").read_text()
+    assert text.count("int reserved[7];") == 2 and "int cooperativeMultiDeviceLaunch; int reserved[48];" in text
 
 
 @pytest.mark.slow

@@ -34,6 +34,11 @@ TOLERANCE = Tolerance()
         ("warp sum: 32", "warp sum: 64"),
         ("device memory holds 32", "device memory holds 64"),
         ("thread 2\nthread 1", "thread 1\nthread 2"),
+        ("version 9", "version 4"),
+        ("main.cu:14 failed", "main.hip:15 failed"),
+        ("a.cu", "b.hip"),
+        ("copper.cube", "copper.hips"),
+        ("capability to hold 8.9", "capability to hold 9.8"),
     ],
 )
 def test_differ(first: str, second: str) -> None:
@@ -61,6 +66,9 @@ def test_differ(first: str, second: str) -> None:
         ("a\n\nb", "a\nb"),
         ('GPU Device 0: "Ampere" with compute capability 8.0\nPASS', "MapSMtoCores for SM 9.4 is undefined\nPASS"),
         ("Compute SM 8.0 hardware", "Compute SM 9.4 hardware"),
+        ("Compute Capability: 8.9", "Compute Capability: 9.4"),
+        ("compute capability major 12 minor 1", "compute capability major 9 minor 4"),
+        ("ECL-CC v1.1 (ECL-CC_11.cu)", "ECL-CC v1.1 (ECL-CC_11.hip)"),
     ],
 )
 def test_agree(first: str, second: str) -> None:

@@ -342,6 +342,8 @@ CMAKE = "CMake Error at a.cmake:6 (message):"
         ("x.py: UserWarning: error\na.cpp:1:2: fatal error: b.h: gone\n", "a.cpp:1:2: fatal error: b.h: gone"),
         ("LINK : fatal error LNK1181: gone\n", "LINK : fatal error LNK1181: gone"),
         ("ld: undefined reference to `f'\n", "ld: undefined reference to `f'"),
+        ("ld: cannot find -lx: gone\ncollect2: error: ld returned 1 exit status\n", "ld: cannot find -lx: gone"),
+        ("b.o: in main\ncollect2: error: ld returned 1 exit status\n", "collect2: error: ld returned 1 exit status"),
         ("RuntimeError\n", "RuntimeError"),
         ("make: nothing\n", "make: nothing"),
         (

@@ -14,7 +14,7 @@ from porter.validation.programs.launch import Options, run_program
 from porter.validation.programs.outcome import Account, ProgramRun, Verdict
 from porter.validation.programs.random_numbers import seeding
 from porter.validation.programs.recipes import Program
-from porter.validation.programs.sides import CUDA
+from porter.validation.programs.sides import CUDA, Alike
 
 COUNT = 71
 """Numbers of one thread in drawn.cu."""
@@ -118,7 +118,12 @@ def test_what_is_said(
         "a", Agreement.DIFFER, "output, line 1: 1 and 2; memory differs first after launch 1", original=run
     )
     built: list[bool] = []
-    monkeypatch.setattr(compare, "_both_built", lambda *_, one_generator=False: built.append(one_generator))
+
+    def both_built(_program: Program, _original: Path, _port: Path, alike: Alike | None = None) -> str:
+        built.append(alike is Alike.GENERATOR)
+        return ""
+
+    monkeypatch.setattr(compare, "_both_built", both_built)
     monkeypatch.setattr(compare, "run_both", lambda *_: second if built[-1] else first)
     monkeypatch.setattr(compare, "both_sides", lambda source, work: (work, work))
     monkeypatch.setattr(compare, "seeding", lambda *_: "k seeds")

@@ -363,3 +363,29 @@ def test_the_short_way_and_the_long_way_say_the_same(program: Path) -> None:
         shown.append((done.returncode, output, done.stderr))
         assert modules == ("[]" if words[1] == "--" else "['pydantic', 'typer']"), done.stderr
     assert shown[0] == shown[1]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux alone has these")
+def test_a_program_ends_with_who_compares_it(program: Path) -> None:
+    """Also by kill -9: one that never ends would go on for ever."""
+    code = "import sys; from porter.validation.programs.launch import run_program; run_program(sys.argv[1:], keep=True)"
+    parent = subprocess.Popen([sys.executable, "-c", code, str(program), "endless"])
+    children = Path(f"/proc/{parent.pid}/task/{parent.pid}/children")
+    until, found = time.monotonic() + 60, ""
+    while not found and time.monotonic() < until:
+        time.sleep(0.05)
+        found = next((one for one in children.read_text().split() if _name(one) == program.name), "")
+    assert found
+    parent.kill()
+    parent.wait()
+    while _name(found) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not _name(found)
+
+
+def _name(process: str) -> str:
+    try:
+        name, _, rest = Path(f"/proc/{process}/stat").read_text().partition("(")[2].rpartition(")")
+    except OSError:
+        return ""
+    return "" if rest.split()[0] == "Z" else name

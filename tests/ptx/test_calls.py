@@ -43,6 +43,18 @@ extern "C" __global__ void speak(int n) {
   else if (i == 1) printf("plain\n");
   assert(n < 1000);
 }
+extern "C" __global__ void texts(char* p, const char* nothing) {
+  __shared__ char common[8];
+  char own[12] = "lane x", open[4] = {'o', 'p', 'e', 'n'};
+  int i = threadIdx.x;
+  if (i == 0) { common[0] = 'l'; common[1] = 'd'; common[2] = 's'; common[3] = 0; }
+  __syncthreads();
+  own[5] = 'a' + i;
+  printf("%d %s %s %s|%6.2s|%.*s|%s\n", i, p, own, common, own, 4, open, nothing);
+  if (i == 0) p[0]++;
+  own[0] = '!';
+}
+extern "C" __global__ void no_end(const char* p) { printf("%s", p); }
 extern "C" __global__ void heap(long long* out) {
   int i = threadIdx.x;
   int* p = (int*)malloc(4 * (i + 1));
@@ -113,6 +125,19 @@ def test_a_pointer_to_no_function(module: Module) -> None:
     done = module.launch("bad_pointer", 1, 1, [np.array([8, 0], np.int32)])
     assert isinstance(done, Fault)
     assert done.kind == FaultKind.BAD_JUMP
+
+
+def test_strings_are_printed_as_they_are_when_it_is_called(module: Module) -> None:
+    """In all memories; those without an end by their precision."""
+    text = np.frombuffer(b"abc\0", np.uint8).copy()
+    done = ran(module, "texts", [text, 0], 2)
+    assert done.printed == "0 abc lane a lds|    la|open|(null)\n1 abc lane b lds|    la|open|(null)\n"
+    assert done.output(0)[0] == ord("b")
+
+
+def test_a_string_without_an_end(module: Module) -> None:
+    done = module.launch("no_end", 1, 1, [np.full(16, ord("x"), np.uint8)])
+    assert isinstance(done, Fault) and done.kind == FaultKind.OUT_OF_BOUNDS, str(done)
 
 
 def test_printf(module: Module) -> None:

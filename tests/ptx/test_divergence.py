@@ -61,6 +61,21 @@ K ballots(unsigned* out, int limit) {
   out[i] = __ballot_sync(__activemask(), i % 3 == 0);
   out[32 + i] = __match_any_sync(__activemask(), i / 4);
 }
+K without_mask(int* out, int limit) {  // as before sm_70: of the lanes that are there
+  int i = threadIdx.x;
+  if (i >= limit) return;
+  unsigned ballot, any, all, uni, got, valid;
+  asm volatile("{ .reg .pred p, q; setp.eq.u32 p, %4, 0; vote.ballot.b32 %0, p;"
+               " vote.any.pred q, p; selp.u32 %1, 1, 0, q; vote.all.pred q, p; selp.u32 %2, 1, 0, q;"
+               " vote.uni.pred q, !p; selp.u32 %3, 1, 0, q; }"
+               : "=r"(ballot), "=r"(any), "=r"(all), "=r"(uni) : "r"(i % 3));
+  asm volatile("{ .reg .pred p; shfl.down.b32 %0|p, %2, 2, 0x1f; selp.u32 %1, 1, 0, p; }"
+               : "=r"(got), "=r"(valid) : "r"(i * 10));
+  out[i] = ballot;
+  out[32 + i] = any | all << 1 | uni << 2;
+  if (i + 2 < limit || i > 29) out[64 + i] = got;  // a lane that is not there has nothing to read
+  out[96 + i] = valid;
+}
 K producer(int* out) {  // lane 31 publishes, the others wait at the warp's barrier
   __shared__ int box;
   int i = threadIdx.x;
@@ -162,6 +177,19 @@ def test_votes_and_matches_of_some_lanes(module: Module, limit: int) -> None:
     match = [sum(1 << k for k in range(limit) if k // 4 == i // 4) for i in range(limit)]
     np.testing.assert_array_equal(done.output(0)[:limit], [ballot] * limit)
     np.testing.assert_array_equal(done.output(0)[32 : 32 + limit], match)
+
+
+@pytest.mark.parametrize("limit", [1, 3, 32])
+def test_votes_and_shuffles_without_a_mask(module: Module, limit: int) -> None:
+    """PTX ISA: without `.sync` they are of the active threads; out of range a lane reads its own value."""
+    done = ran(module, "without_mask", [np.zeros(128, np.uint32), limit])
+    third = [i % 3 == 0 for i in range(limit)]
+    out = done.output(0).reshape(4, 32)[:, :limit]
+    np.testing.assert_array_equal(out[0], [sum(1 << i for i in range(limit) if third[i])] * limit)
+    np.testing.assert_array_equal(out[1], [any(third) | all(third) << 1 | (len(set(third)) == 1) << 2] * limit)
+    there = [i for i in range(limit) if i + 2 < limit or i > 29]
+    np.testing.assert_array_equal(out[2][there], [(i + 2 if i < 30 else i) * 10 for i in there])
+    np.testing.assert_array_equal(out[3], [i < 30 for i in range(limit)])
 
 
 def test_syncwarp_in_both_arms(module: Module) -> None:

@@ -41,3 +41,32 @@ def test_the_same_with_the_macro_in_the_file(tmp_path: Path) -> None:
     report = port(tmp_path / "src", tmp_path / "out").report
     found = [one.kernel for _, one in report.findings if one.code == "A004"]
     assert found == ["plain", "first", "mine::second", "mine::helper"]
+
+
+BOTH_SIDES = """#pragma once
+#ifdef __CUDACC__
+#define HD __host__ __device__
+#define HD_INLINE HD inline
+#define DEVICE_INLINE __device__ inline
+#else
+#define HD
+#define HD_INLINE inline
+#endif
+"""
+FOR_BOTH = """#include "sides.h"
+HD double first(double k, double s) { return max(k - s, 0.0); }
+HD_INLINE float second(float x) { return rsqrtf(x); }
+DEVICE_INLINE double third(double k) { return max(k, 0.0) + rsqrtf(3.f); }
+struct Payoff { double k; HD double operator()(double s) const { return min(k, s); } };
+"""
+
+
+def test_what_a_macro_makes_for_both_sides_is_for_the_host_too(tmp_path: Path) -> None:
+    """HIP's `max` of the host is of `int`s, and it has no `rsqrtf` there: by the file's own macros or a header's."""
+    want = FOR_BOTH.replace("max(k - s", "porter::max(k - s").replace("min(k, s", "porter::min(k, s")
+    want = want.replace("return rsqrtf", "return porter::rsqrtf").partition("\n")[2]
+    own = BOTH_SIDES.replace("#pragma once\n", "") + FOR_BOTH.partition("\n")[2]
+    make_tree(tmp_path / "src", {"a.cu": FOR_BOTH, "sides.h": BOTH_SIDES, "b.cu": own})
+    port(tmp_path / "src", tmp_path / "out")
+    for name in ("a.hip", "b.hip"):
+        assert (tmp_path / "out" / name).read_text().endswith(want)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import re
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,14 +13,16 @@ from pathlib import Path
 from porter.validation.devices.core.hostcc import find_host_compiler
 from porter.validation.programs import rocm
 from porter.validation.programs.compilers import folder as compiler_folder
+from porter.validation.programs.compilers import runtime_version
+from porter.validation.programs.dropin import build as build_library
 from porter.validation.programs.pytorch.environment import variables as python_variables
-from porter.validation.programs.sides import HIP, Side
+from porter.validation.programs.sides import HIP, Alike, Side
 from porter.validation.toolchain.invoke import invoke
 from porter.validation.toolchain.result import Missing
 
 _CMAKE_ENDS = ("Call Stack", "CMake ", "-- ")
 """Lines after what an error of CMake says."""
-_ERROR = re.compile(r"\berror( [A-Z]*\d+)?: |undefined reference")
+_ERROR = re.compile(r"\berror( [A-Z]*\d+)?: (?!ld returned)|undefined reference|cannot find -l")
 """What compilers and linkers write; other lines merely have the word."""
 
 
@@ -29,6 +32,8 @@ class Built:
 
     failed: tuple[str, ...] | None = None
     said: str = ""
+    removed: tuple[str, ...] = ()
+    """Names that the original uses and its toolkit lacks, which older ones had and our nvcc gave back."""
 
     @property
     def first_error(self) -> str:
@@ -44,13 +49,13 @@ class Built:
 
 
 def build(
-    side: Side, folder: Path, steps: Sequence[Sequence[str]], seconds: float, *, one_generator: bool = False
+    side: Side, folder: Path, steps: Sequence[Sequence[str]], seconds: float, alike: Alike | None = None
 ) -> Built | Missing:
-    """Run the steps in the folder. `one_generator`: random numbers of device code are the same on both sides."""
+    """Run the steps in the folder."""
     compiler = find_host_compiler()
     if isinstance(compiler, Missing):
         return compiler
-    tools = compiler_folder(side, compiler, one_generator=one_generator)
+    tools = compiler_folder(side, compiler, alike)
     if isinstance(tools, Missing):
         return tools
     environment = {
@@ -58,10 +63,16 @@ def build(
         "PATH": f"{tools}{os.pathsep}{os.environ.get('PATH', '')}",
         "NVCC_APPEND_FLAGS": os.environ.get("NVCC_APPEND_FLAGS", ""),
     }
+    library = build_library(side, compiler, runtime_version(side))
+    if not isinstance(library, Missing):  # for a compiler of the host's that links the program
+        environment["LIBRARY_PATH"] = os.pathsep.join(filter(None, (str(library), os.environ.get("LIBRARY_PATH"))))
     if side is HIP:
         environment |= rocm.environment(tools, os.environ)
-    for step in steps:
-        done = invoke(step, seconds, folder, environment)
-        if not done.ok:
-            return Built(tuple(step), done.said)
-    return Built()
+    with tempfile.TemporaryDirectory(prefix="porter-build-") as work:
+        notes = Path(work) / "notes"
+        environment["PORTER_BUILD_NOTES"] = str(notes)
+        for step in steps:
+            done = invoke(step, seconds, folder, environment)
+            if not done.ok:
+                return Built(tuple(step), done.said)
+        return Built(removed=tuple(sorted(set(notes.read_text().split()))) if notes.is_file() else ())

@@ -11,12 +11,13 @@ from pathlib import Path
 from porter.validation.programs.agreement import ENDS, Agreement, Compared, compare_runs, text_of
 from porter.validation.programs.building import Built, build
 from porter.validation.programs.careful import look_closer
+from porter.validation.programs.compilers import UNFUSED
 from porter.validation.programs.launch import Options, run_program
 from porter.validation.programs.outcome import ProgramRun
 from porter.validation.programs.output import Tolerance
 from porter.validation.programs.random_numbers import seeding
 from porter.validation.programs.recipes import Program, programs_of
-from porter.validation.programs.sides import CUDA, HIP, Side
+from porter.validation.programs.sides import CUDA, HIP, Alike, Side
 from porter.validation.programs.steady import NOTHING, Varying, compare_steady, merged, varying
 from porter.validation.toolchain.headers import for_headers
 from porter.validation.toolchain.result import Missing
@@ -67,8 +68,8 @@ def run_both(
 def settle(
     program: Program, first: ProgramRun, second: ProgramRun, original: Path, port: Path, options: Options
 ) -> Compared:
-    """Compare; where outputs differ, another run of the original tells what varies by itself, and one on a GPU as large
-    as the port's what goes by its size."""
+    """Compare; where outputs differ, another run of the original tells what varies by itself, and one on a GPU that
+    says of itself what the port's does what goes by that."""
     tolerance = program.tolerance
     written = [_files(program, root) for root in (original, port)]
     if not program.output:
@@ -79,10 +80,10 @@ def settle(
         again = _again(program, first, original, options)
         if again.verdict is first.verdict and varying(text_of(first), text_of(again), tolerance) != NOTHING:
             found = compare_runs(program.name, first, second, tolerance, again)
+        if found.agreement is Agreement.DIFFER and not first.account.tests:
+            found = _as_the_port(program, found, first, second, original, options) or found
         if found.agreement is Agreement.DIFFER and not first.account.tests and again.verdict is first.verdict:
             found = _by_the_clock(program, first, second, again, original, options) or found
-        if found.agreement is Agreement.DIFFER and not first.account.tests:
-            found = _as_large(program, found, first, second, original, options) or found
     if found.agreement is Agreement.DIFFER and all(run.verdict in ENDS for run in (first, second)):
         where = _first_launch(program, first, second, original, port, options)
         return found if where is None else replace(found, reason=f"{found.reason}; {where}")
@@ -124,15 +125,15 @@ def _by_the_clock(
     return None
 
 
-def _as_large(
+def _as_the_port(
     program: Program, found: Compared, first: ProgramRun, second: ProgramRun, original: Path, options: Options
 ) -> Compared | None:
-    """The two that agree once the original's GPU has as many multiprocessors as the port's."""
-    again = _ran(program, first.command, replace(options, multiprocessors=HIP.multiprocessors), original)
+    """The two that agree once the original's GPU tells of itself what the port's does, its size for one."""
+    again = _ran(program, first.command, replace(options, as_the_port=True), original)
     same = compare_runs(program.name, again, second, program.tolerance)
     if same.agreement is not Agreement.AGREE:
         return None
-    reason = f"with {HIP.multiprocessors} multiprocessors on both sides; with the original's own {found.reason}"
+    reason = f"where the original's GPU says of itself what the port's does; with its own {found.reason}"
     return replace(same, reason=reason)
 
 
@@ -190,16 +191,16 @@ def _file_difference(
 
 
 def built(
-    name: str, side: Side, folder: Path, steps: Sequence[Sequence[str]], *, one_generator: bool = False
-) -> Compared | None:
-    """None when the build went well."""
+    name: str, side: Side, folder: Path, steps: Sequence[Sequence[str]], alike: Alike | None = None
+) -> Compared | str:
+    """What is to be told of a build that went well: mostly nothing."""
     which = "original" if side is CUDA else "port"
-    done = build(side, folder, steps, _BUILD_SECONDS, one_generator=one_generator)
+    done = build(side, folder, steps, _BUILD_SECONDS, alike)
     if isinstance(done, Missing):
         return Compared(name, Agreement.NOT_RUN, f"{which}: {done.reason}", which)
     if done.failed is not None:
         return Compared(name, Agreement.NOT_BUILT, f"{which}: {_said_by(done)}", which)
-    return None
+    return f"{which} built with names that its toolkit lacks: {', '.join(done.removed)}" if done.removed else ""
 
 
 def _said_by(done: Built) -> str:
@@ -251,32 +252,56 @@ def port_tree(original: Path, port: Path) -> None:
 
 def compare_one(program: Program, source: Path, original: Path, port: Path, options: Options) -> Compared:
     """One program of a project, built and run on both sides; `original` and `port` are what `both_sides` made of it."""
-    failed = _both_built(program, original, port)
-    if failed is not None:
-        return failed
+    told = _both_built(program, original, port)
+    if isinstance(told, Compared):
+        return told
     found = run_both(program, original, port, options)
+    found = replace(found, reason="; ".join(part for part in (found.reason, told) if part))
     if found.agreement is not Agreement.DIFFER or found.original is None:
         return found
     why = seeding(port, (kernel.name for kernel in found.original.account.kernels))
-    return found if why is None else _with_one_generator(program, source, options, found, why)
+    if why is not None:
+        return _with_one_generator(program, source, options, found, why)
+    return found if found.original.account.tests else _with_one_rounding(program, source, options, found)
 
 
-def _both_built(program: Program, original: Path, port: Path, *, one_generator: bool = False) -> Compared | None:
-    """None when both builds went well."""
+def _both_built(program: Program, original: Path, port: Path, alike: Alike | None = None) -> Compared | str:
+    """What is to be told of builds that both went well."""
     steps = ((CUDA, original, program.build), (HIP, port, program.build_port or program.build))
+    told = []
     for side, folder, commands in steps:
-        failed = built(program.name, side, folder / program.folder, commands, one_generator=one_generator)
-        if failed is not None:
-            return failed
-    return None
+        done = built(program.name, side, folder / program.folder, commands, alike)
+        if isinstance(done, Compared):
+            return done
+        told.append(done)
+    return "; ".join(part for part in told if part)
+
+
+def _anew(program: Program, source: Path, options: Options, alike: Alike) -> Compared:
+    """Both sides built once more in fresh folders, with something in common, and run."""
+    with tempfile.TemporaryDirectory(prefix="porter-programs-") as work:
+        original, port = both_sides(source, Path(work))
+        done = _both_built(program, original, port, alike)
+        return done if isinstance(done, Compared) else run_both(program, original, port, options)
+
+
+def _with_one_rounding(program: Program, source: Path, options: Options, found: Compared) -> Compared:
+    """The same difference, and whether it is all by which products the two compilers fuse with sums: a program that
+    compares exactly may say PASS by one's choice and FAIL by the other's."""
+    same = _anew(program, source, options, Alike.ROUNDING)
+    if same.agreement is not Agreement.AGREE:
+        return found
+    flags = f"{UNFUSED[CUDA.name]}, {UNFUSED[HIP.name]}"
+    reason = (
+        f"{found.reason}; they agree with {Alike.ROUNDING.value} on both sides ({flags}): each compiler fuses others"
+    )
+    return replace(found, reason=reason)
 
 
 def _with_one_generator(program: Program, source: Path, options: Options, found: Compared, why: str) -> Compared:
     """Both sides built anew, with device code that draws the same random numbers on both: where they agree then, the
     vendors' generators are all that makes them differ."""
-    with tempfile.TemporaryDirectory(prefix="porter-programs-") as work:
-        original, port = both_sides(source, Path(work))
-        same = _both_built(program, original, port, one_generator=True) or run_both(program, original, port, options)
+    same = _anew(program, source, options, Alike.GENERATOR)
     own = found.reason.partition("; memory differs first")[0]
     if same.agreement in (Agreement.AGREE, Agreement.DIFFER):
         reason = f"with one generator of random numbers on both sides; with each one's own {own}; {why}"

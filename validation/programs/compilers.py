@@ -12,7 +12,7 @@ from porter.validation.programs import rocm
 from porter.validation.programs.dropin import build
 from porter.validation.programs.libraries import STAND_INS, build_stand_in
 from porter.validation.programs.libraries import folder as stand_in_folder
-from porter.validation.programs.sides import CUDA, HIP, Side
+from porter.validation.programs.sides import CUDA, HIP, Alike, Side
 from porter.validation.toolchain.clang import find_clang, prelude
 from porter.validation.toolchain.cuda_headers import fetched_for_cuda
 from porter.validation.toolchain.headers import ONE_GENERATOR, find_headers, include_options, version_of
@@ -23,28 +23,31 @@ from porter.validation.toolchain.result import Missing
 from porter.system.cache import cache_folder
 from porter.system.folders import is_whole, whole
 
+UNFUSED = {"cuda": "-fmad=false", "hip": "-ffp-contract=off"}
 _HERE = Path(__file__).parent
-_SHARED = "from porter.validation.programs.wrapper_stand_ins import linked_stand_ins\n"
+_SHARED = {
+    "from porter.validation.programs.wrapper_stand_ins import linked_stand_ins\n": "wrapper_stand_ins.py",
+    "from porter.validation.programs.wrapper_removed import with_removed\n": "wrapper_removed.py",
+}
+_SHARED_IMPORTS = "import subprocess\nimport tempfile\nfrom pathlib import Path\n"
 _TOOLS = ("clang-offload-bundler", "llvm-objcopy", "lld")
 """What clang and the bundler look for without a version."""
 _OMP = '#define __malloc__(...)\n#include "{}"\n#undef __malloc__\n'
 """gcc's omp.h, from 12 on with an attribute that clang does not take: `__malloc__ (omp_free)`."""
 
 
-def folder(side: Side, compiler: HostCompiler, *, one_generator: bool = False) -> Path | Missing:
-    """The folder for one side, or what is missing. `one_generator`: device code draws its random numbers from a
-    generator that both sides share, in place of cuRAND's and rocRAND's."""
-    first = [f"-I{ONE_GENERATOR}"] if one_generator else []
+def folder(side: Side, compiler: HostCompiler, alike: Alike | None = None) -> Path | Missing:
+    """The folder for one side, or what is missing."""
+    first = [f"-I{ONE_GENERATOR}"] if alike is Alike.GENERATOR else []
+    if alike is Alike.ROUNDING:
+        first = [UNFUSED[side.name]]
     settings = _hip(compiler, first) if side is HIP else _cuda(compiler, first)
     if isinstance(settings, Missing):
         return settings
     name = "hipcc" if side is HIP else "nvcc"
-    shared = (_HERE / "wrapper_stand_ins.py").read_text().partition("# ---\n")[2]
-    text = (
-        (_HERE / f"wrapper_{name}.py")
-        .read_text()
-        .replace(_SHARED, "import subprocess\nfrom pathlib import Path\n" + shared)
-    )
+    text = (_HERE / f"wrapper_{name}.py").read_text()
+    for line, file in _SHARED.items():
+        text = text.replace(line, _SHARED_IMPORTS + (_HERE / file).read_text().partition("# ---\n")[2])
     text = text.replace("Any] = {}", f"Any] = {settings!r}")
     files = dict(_rocm(settings)) if side is HIP else {}
     tools = {tool: found.path for tool in _TOOLS if isinstance(found := find(tool), Program)} if side is HIP else {}
@@ -135,7 +138,14 @@ def _cuda(compiler: HostCompiler, first: list[str]) -> dict[str, object] | Missi
     options = [*first, "-lineinfo", *(f"-I{path}" for path in nvcc.include_dirs), f"-L{library}"]
     options += [f"-L{path}" for path in nvcc.library_dirs]
     options += [word for path in fetched_for_cuda() for word in ("-isystem", str(path))]
-    return {"compiler": nvcc.path, "options": options, **_stand_ins(CUDA, compiler, version)}
+    removed = str(_HERE / "older" / "cuda" / "removed.h") if _lacks_older_names(nvcc.version) else ""
+    return {"compiler": nvcc.path, "options": options, "removed": removed, **_stand_ins(CUDA, compiler, version)}
+
+
+def _lacks_older_names(version: str) -> bool:
+    """Whether the toolkit is of a major version that took names away (older/cuda/removed.h)."""
+    major = version.partition(".")[0]
+    return major.isdigit() and int(major) >= 13
 
 
 def _stand_ins(side: Side, compiler: HostCompiler, version: str) -> dict[str, object]:

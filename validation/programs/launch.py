@@ -22,11 +22,12 @@ from porter.validation.programs.dropin import build
 from porter.validation.programs.libraries import STAND_INS, build_stand_in, built_stand_in, kept_libraries
 from porter.validation.programs.outcome import Account, ProgramRun, Verdict, gathered, judge
 from porter.validation.programs.pytorch.results import with_results
-from porter.validation.programs.sides import Side
+from porter.validation.programs.sides import HIP, Side
 from porter.validation.programs.store import translations
 from porter.validation.programs.wanted import STATIC, Wanted, wanted
 from porter.validation.toolchain.result import Missing
 
+from porter.system.limits import die_with
 from porter.system.reading import LARGEST_DOCUMENT, parsed_json, read_regular
 
 _KEPT = 16 << 20
@@ -57,8 +58,8 @@ class Options:
     every_launch: bool = False
     """Run also those launches whose result is known: same kernel, arguments and memory as one before."""
     devices: int = 1
-    multiprocessors: int | None = None
-    """How many each GPU has; None: as many as the one that its side stands for."""
+    as_the_port: bool = False
+    """An original is told of its GPU what the port is told, warps aside: multiprocessors, clocks, capability."""
     trace: Path | None = None
     """A folder for what each launch wrote."""
     profile: str | None = None
@@ -157,8 +158,8 @@ def _variables(
         "PORTER_RUN_BUDGET": str(options.budget),
         "PORTER_RUN_MEMORY": str(options.memory),
     }
-    if options.multiprocessors is not None:
-        values["PORTER_RUN_MULTIPROCESSORS"] = str(options.multiprocessors)
+    if options.as_the_port:
+        values |= {"PORTER_RUN_AS_THE_PORT": "1", "PORTER_RUN_MULTIPROCESSORS": str(HIP.multiprocessors)}
     if options.threads is not None:
         values["PORTER_RUN_THREADS"] = str(options.threads)
     for side in sides.values():
@@ -216,7 +217,7 @@ def _run(
                 stdout=files[0],
                 stderr=files[1],
                 start_new_session=keep,
-                preexec_fn=_limited(options),
+                preexec_fn=_begun(options, bound=keep),
             )
         except OSError as error:
             reason = f"{command[0]}: {error.strerror}"
@@ -239,17 +240,22 @@ def _run(
     return ProgramRun(command, verdict, reason, code, account, seconds, cpu, kept[0], kept[1], profile)
 
 
-def _limited(options: Options) -> Any:
-    """What the child does before it becomes the program; its translator goes up to the hard limit (translate.py)."""
-    if options.cpu_seconds is None:
+def _begun(options: Options, *, bound: bool) -> Any:
+    """What the child does before it becomes the program. `bound`: it ends with us, who may be killed: it is in a group
+    of its own, where no terminal's interrupt reaches it. A translator goes up to the hard limit (translate.py)."""
+    if options.cpu_seconds is None and not bound:
         return None
-    limit, most = options.cpu_seconds, resource.getrlimit(resource.RLIMIT_CPU)[1]
-    longest = limit + _TRANSLATING if most == resource.RLIM_INFINITY else min(limit + _TRANSLATING, most)
+    parent, most = os.getpid(), resource.getrlimit(resource.RLIMIT_CPU)[1]
+    limit = options.cpu_seconds
 
-    def limited() -> None:
-        resource.setrlimit(resource.RLIMIT_CPU, (min(limit, longest), longest))
+    def begun() -> None:
+        if bound:
+            die_with(parent)
+        if limit is not None:
+            longest = limit + _TRANSLATING if most == resource.RLIM_INFINITY else min(limit + _TRANSLATING, most)
+            resource.setrlimit(resource.RLIMIT_CPU, (min(limit, longest), longest))
 
-    return limited
+    return begun
 
 
 def _wait(process: subprocess.Popen[bytes], seconds: float | None, *, whole_group: bool) -> str | None:

@@ -202,11 +202,12 @@ def judge(code: int | None, stopped: str | None, account: Account) -> tuple[Verd
     if account.faults:
         budget = account.faults[0].details.get("kind") == "budget"
         return (Verdict.TOO_LONG if budget else Verdict.FAULT), account.faults[0].text + during
+    errors = [call for call in account.failed_calls if call.details.get("name") not in _NATURAL]
     if code is not None and code < 0:
-        return Verdict.CRASHED, f"ended by signal {-code}{during}"
+        before = f" after an error of {errors[0].text} ({errors[0].details.get('name')})" if errors else ""
+        return Verdict.CRASHED, f"ended by signal {-code}{before}{during}"
     if code != 0:
         return Verdict.FAILED, f"exit code {code}"
-    errors = [call for call in account.failed_calls if call.details.get("name") not in _NATURAL]
     if not account.launches:
         answered = sum(row.count for row in account.stand_ins)
         only = f"; {answered} calls were answered by stand-ins" if answered else ""

@@ -34,14 +34,19 @@ _CLAUSE = re.compile(r"[,;|]")
 _ADDRESSES = range(1 << 32, 1 << 47)
 _WHOLE = re.compile(r"[-+]?\d+\Z")
 _NAMES = re.compile(
-    r"porter virtual (?:NVIDIA GPU|MI300X)|\bhip(?=[A-Z_]|\b)|\bcuda(?=[A-Z_]|\b)|\bROCm\b", re.IGNORECASE
+    r"porter virtual (?:NVIDIA GPU|MI300X)|(?<=\w)\.(?:cu|hip)\b|\bhip(?=[A-Z_]|\b)|\bcuda(?=[A-Z_]|\b)|\bROCm\b",
+    re.IGNORECASE,
 )
+_CAPABILITIES = {(float(major), 9.0) for major in (10, 11, 12)} | {(float(minor), 4.0) for minor in (3, 6, 7, 9, 1)}
+_CAPABILITIES |= {(number, 9.4) for number in (8.6, 8.7, 8.9, 9.0, 10.0, 10.3, 11.0, 12.0, 12.1)}
+"""Of the targets that an original may be built for, as a number or in two."""
 _PROPERTIES = (
     (r"shared", {(49152.0, 65536.0), (48.0, 64.0)}),
     (r"\bwarp[\s_-]*size|\bthreads (?:per|in a) warp|\bwave(?:front)?[\s_-]*size", {(32.0, 64.0)}),
     (r"multi-?processor|\bSMs?\b|compute units?\b", {(108.0, 304.0)}),
     (r"grid|block|dim", {(65535.0, 65536.0), (64.0, 1024.0)}),
     (r"compute|capability|version|major|minor", {(8.0, 9.0), (8.0, 9.4), (0.0, 4.0)}),
+    (r"\bcapability|\bcompute (?:SM|version)|\bCC\b|\bSM[ _]?\d", _CAPABILITIES),
 )
 _PAIRS = tuple((re.compile(words, re.IGNORECASE), frozenset(pairs)) for words, pairs in _PROPERTIES)
 """Properties of the two devices: what a program prints of them differs rightly, on lines with these words."""

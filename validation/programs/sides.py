@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +12,15 @@ _DEVICES = Path(__file__).parent.parent / "devices"
 CORE, PTX, GFX942 = (_DEVICES / name for name in ("core", "ptx", "gfx942"))
 RUNTIME = Path(__file__).parent / "runtime"
 NAMES = Path(__file__).parent / "names"
+
+
+class Alike(enum.Enum):
+    """What both sides of a comparison are built to have in common, where the vendors' own differ."""
+
+    GENERATOR = "one generator of random numbers"
+    """In device code: a shared one takes the place of cuRAND's and rocRAND's."""
+    ROUNDING = "products and sums rounded apart"
+    """Which product of a sum is fused with it is each compiler's choice; here none is, on the device."""
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,14 @@ import re
 import sys
 from typing import Any
 
+from porter.validation.programs.wrapper_removed import with_removed
 from porter.validation.programs.wrapper_stand_ins import linked_stand_ins
 
-SETTINGS: dict[str, Any] = {}  # compiler, options, stand_ins, build_stand_ins
+SETTINGS: dict[str, Any] = {}  # compiler, options, removed, stand_ins, build_stand_ins
 TARGETS = ("-arch", "--gpu-architecture", "-code", "--gpu-code", "-gencode", "--generate-code", "-cudart", "--cudart")
 SEPARATE = re.compile(r"^(-rdc=true|--relocatable-device-code=true|-dc|--device-c|-dlink|-rdc|-lcudadevrt)$")
 LEAST, MOST = 80, 120
+SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
 
 
 def command(words: list[str]) -> list[str]:
@@ -34,7 +36,7 @@ def command(words: list[str]) -> list[str]:
             continue
         else:
             out.append(word)
-    if not any(word.endswith((".cu", ".cpp", ".cc", ".cxx", ".c", ".o", ".a")) for word in out):
+    if not any(word.endswith((*SOURCES, ".o", ".a")) for word in out):
         return [SETTINGS["compiler"], *words]
     beside = linked_stand_ins(words, SETTINGS["stand_ins"], SETTINGS["build_stand_ins"])
     if any(SEPARATE.match(word) for word in words):
@@ -52,6 +54,8 @@ def _architecture(word: str) -> int:
 def main() -> None:
     """Run it."""
     words = command(sys.argv[1:])
+    if SETTINGS["removed"] and any(word.endswith(SOURCES) for word in sys.argv[1:]):
+        sys.exit(with_removed(words, SETTINGS["removed"]))
     try:
         os.execv(words[0], words)
     except OSError as error:

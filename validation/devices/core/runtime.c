@@ -625,7 +625,7 @@ static void block_start(Block *block, uint64_t linear) {
     block->id[1] = (uint32_t)(linear / launch->grid[0] % launch->grid[1]);
     block->id[2] = (uint32_t)(linear / launch->grid[0] / launch->grid[1]);
     block->live_waves = block->wave_count;
-    block->waiting = block->grid_waiting = block->named = block->yields = 0;
+    block->waiting = block->grid_waiting = block->named = block->yields = block->meetings = 0;
     memset(block->arrived, 0, sizeof block->arrived);
     block->epoch++;
     if (block->initialised) memset(block->initialised, 0, launch->shared_bytes);
@@ -716,6 +716,7 @@ static int barrier_opens(Block *block) {
         if (w->event == WAVE_BARRIER) w->event = WAVE_YIELD;
     }
     block->waiting = block->yields = 0;
+    block->meetings++;
     block->epoch++;
     return 1;
 }
@@ -795,9 +796,9 @@ static int start_next(Block *block, uint64_t *next, uint64_t total) {
     return 1;
 }
 
-/* Waves that had so many turns, and neither ended nor met at a barrier, may wait for a block that has not begun, which a GPU would have
- * alive beside theirs. */
-enum { PATIENCE = 4, MOST_MORE = 1024 };
+/* Waves that had so many turns, and neither ended nor met at a barrier, or that met so often, may wait for a block that has not begun,
+ * which a GPU would have alive beside theirs. */
+enum { PATIENCE = 4, MOST_MEETINGS = 1 << 14, MOST_MORE = 1024 };
 
 typedef struct Residents { /* blocks of a worker that are alive together: one, some when interleaving, all when cooperative */
     Block *first, *more;   /* more where they run for long; waves point to their block, so that neither moves */
@@ -828,8 +829,8 @@ static int run_resident(Worker *worker, Residents *r, uint64_t *next, uint64_t t
             Block *block = resident(r, i);
             if (!block->live_waves) continue;
             if (!block_pass(block)) return 0;
-            if (block->yields > patience && launch->flags & MORE_BLOCKS) {
-                block->yields = 0;
+            if ((block->yields > patience || block->meetings > MOST_MEETINGS) && launch->flags & MORE_BLOCKS) {
+                block->yields = block->meetings = 0;
                 start_more(r, worker, next, total);
             }
             if (!block->live_waves) (void)start_next(block, next, total);

@@ -218,6 +218,7 @@ typedef struct Block {
     uint8_t *waves;
     uint32_t waiting, grid_waiting;
     uint32_t yields; /* turns that waves had used up since the last barrier */
+    uint32_t meetings; /* barriers that opened since the block began or got another one beside it */
     uint32_t named, arrived[NAMED_BARRIERS]; /* a named barrier was used; threads that do not wait for it */
 } Block;
 

@@ -13,6 +13,8 @@ _NO_RESULT = {
 }  # fmt: skip
 SYNCS = {"shfl", "vote", "match", "redux", "elect", "mma", "wmma", "ldmatrix", "stmatrix", "movmatrix"}
 """Instructions that lanes of a warp execute together (those of them that say `.sync`)."""
+_OLDER = {"shfl", "vote"}
+"""Those that had a form without it, for the lanes that are there (before sm_70; `__any` compiles to it still)."""
 
 
 def has_result(instruction: Instruction) -> bool:
@@ -72,7 +74,7 @@ def reads(instruction: Instruction) -> tuple[str, ...]:
 
 def is_sync(instruction: Instruction) -> bool:
     """True for what the lanes of a warp must reach together, block barriers aside."""
-    return (instruction.base in SYNCS and "sync" in instruction.modifiers) or (
+    return (instruction.base in SYNCS and (instruction.base in _OLDER or "sync" in instruction.modifiers)) or (
         instruction.base == "bar" and instruction.modifiers[:1] == ("warp",)
     )
 

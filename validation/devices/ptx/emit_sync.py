@@ -15,6 +15,11 @@ _REDUCTIONS = {
 _ALL = Operand("int", value=0xFFFFFFFF)
 
 
+def _is_named(instruction: Instruction) -> bool:
+    """Whether it says which lanes meet."""
+    return "sync" in instruction.modifiers
+
+
 class SyncEmitter(MemoryEmitter):
     """Meeting points of a warp and of a block."""
 
@@ -28,9 +33,10 @@ class SyncEmitter(MemoryEmitter):
             self._shuffle(instruction, pc)
         elif instruction.base == "vote":
             mode = next((w for w in words if w in _VOTES), None)
-            if mode is None or len(instruction.operands) != 3:
+            if mode is None or len(instruction.operands) != 2 + _is_named(instruction):
                 raise Unsupported("form of vote", instruction)
-            self._meet(instruction, pc, _VOTES[mode], instruction.operands[2], (instruction.operands[1],))
+            members = instruction.operands[2] if _is_named(instruction) else None
+            self._meet(instruction, pc, _VOTES[mode], members, (instruction.operands[1],))
             self._results(instruction, "b32" if mode == "ballot" else "pred")
         elif instruction.base == "match":
             wide = words[-1].endswith("64")
@@ -52,9 +58,10 @@ class SyncEmitter(MemoryEmitter):
 
     def _shuffle(self, instruction: Instruction, pc: int) -> None:
         mode = next((w for w in instruction.modifiers if w in _SHUFFLES), None)
-        if mode is None or len(instruction.operands) != 5:
+        if mode is None or len(instruction.operands) != 4 + _is_named(instruction):
             raise Unsupported("form of shuffle", instruction)
-        _, a, b, c, members = instruction.operands
+        a, b, c = instruction.operands[1:4]
+        members = instruction.operands[4] if _is_named(instruction) else None
         self._meet(instruction, pc, _SHUFFLES[mode], members, (a, b, c))
         self._results(instruction, "b32")
 
@@ -63,14 +70,16 @@ class SyncEmitter(MemoryEmitter):
         instruction: Instruction,
         pc: int,
         kind: str,
-        members: Operand,
+        members: Operand | None,
         sources: tuple[Operand, ...],
         wide: bool = False,
     ) -> None:
+        """`members`: the lanes that meet; None: those that are there."""
         index = self.site(instruction)
         predicate = instruction.base == "vote"
         out = ["{ show_mask(&w->x); const uint32_t *const m = w->x.mask;", "for (int l = 0; l < LANES; l++) {"]
-        out.append(f"w->x.named[l] = m[l] ? {self.lane_value(members, 'b32', instruction)} : w->x.named[l];")
+        named = "w->x.active" if members is None else self.lane_value(members, "b32", instruction)
+        out.append(f"w->x.named[l] = m[l] ? {named} : w->x.named[l];")
         for field, operand in zip("abc", sources, strict=False):
             bits = "pred" if predicate else "b64" if wide and field == "a" else "b32"
             value = self.lane_value(operand, bits, instruction)
@@ -79,7 +88,10 @@ class SyncEmitter(MemoryEmitter):
         names = [name for name in reads(instruction) if name not in self.unit.constants]
         held, chosen = set(names), set[str]()
         if instruction.base == "shfl":
-            held, chosen = set(registers(sources[0])), {r for o in (*sources[1:], members) for r in registers(o)}
+            held, chosen = (
+                set(registers(sources[0])),
+                {r for o in (*sources[1:], *((members,) if members else ())) for r in registers(o)},
+            )
         bad = self.bad_of([name for name in names if name in held]) or "0"
         choice = self.bad_of([name for name in names if name in chosen]) or "0"
         out.append(f"e = ptx_sync(&w->x, {index}, {pc}, {kind}, {bad}, {choice});")

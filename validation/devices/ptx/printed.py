@@ -13,10 +13,9 @@ _PRINT = 0
 
 
 class _Values:
-    """The bytes of one vprintf: every value at a multiple of its size."""
+    """The bytes of one vprintf: every value at a multiple of its size, strings behind them."""
 
-    def __init__(self, memory: Memory, data: bytes) -> None:
-        self.memory = memory
+    def __init__(self, data: bytes) -> None:
         self.data = data
         self.at = 0
 
@@ -25,7 +24,7 @@ class _Values:
         return int.from_bytes(self.data[self.at - size : self.at], "little")
 
     def string(self) -> bytes:
-        return self.memory.read_string(self.word(8))
+        return self.data[self.word(8) :].partition(b"\0")[0]
 
 
 def _assertion(memory: Memory, message: Message) -> Assertion:
@@ -42,7 +41,7 @@ def spoken(memory: Memory, messages: Sequence[Message]) -> Spoken:
     for message in messages:
         if message.kind == _PRINT:
             (format_address,) = struct.unpack("<Q", message.data[:8])
-            text += render(memory.read_string(format_address), _Values(memory, message.data[8:]))
+            text += render(memory.read_string(format_address), _Values(message.data[8:]))
         else:
             assertions.append(_assertion(memory, message))
     return Spoken(text.decode("utf-8", "replace"), tuple(assertions))

@@ -573,30 +573,39 @@ static const Value values[] = {
     {"hostNativeAtomicSupported", 0}, {"isMultiGpuBoard", 0}, {"singleToDoublePrecisionPerfRatio", 2}, {"reservedSharedMemPerBlock", 1024},
     {"asyncEngineCount", 2}, {"canUseHostPointerForRegisteredMem", 1}, {"virtualMemoryManagementSupported", 0},
     {"maxTexture1D", 131072}, {"maxTexture1DLinear", 1 << 28}, {"maxBlockDimX", 1024}, {"maxBlockDimY", 1024}, {"maxTexture1DWidth", 131072},
-    {"pciBusID", 1}, {"pciBusId", 1}, {"pciDeviceID", 0}, {"pciDeviceId", 0}, {"tccDriver", 1}, {"sharedMemPerBlock", LANES == 32 ? 48 << 10 : 64 << 10},
-    {"maxSharedMemoryPerBlock", LANES == 32 ? 48 << 10 : 64 << 10}, {"maxSharedMemPerBlock", 64 << 10},
-#if LANES == 32
-    {"maxThreadsPerMultiProcessor", 2048}, {"maxBlocksPerMultiProcessor", 32}, {"maxBlocksPerMultiprocessor", 32},
-    {"regsPerBlock", 65536}, {"maxRegistersPerBlock", 65536}, {"regsPerMultiprocessor", 65536}, {"maxRegistersPerMultiprocessor", 65536},
-    {"sharedMemPerMultiprocessor", 164 << 10}, {"maxSharedMemoryPerMultiprocessor", 164 << 10}, {"sharedMemPerBlockOptin", 163 << 10},
-    {"maxSharedMemoryPerBlockOptin", 163 << 10}, {"clockRate", 1410000}, {"memoryClockRate", 1215000}, {"memoryBusWidth", 5120},
-    {"globalMemoryBusWidth", 5120}, {"l2CacheSize", 40 << 20}, {"maxBlockDimZ", 64}, {"maxGridDimX", INT32_MAX}, {"maxGridDimY", 65535},
-    {"maxGridDimZ", 65535}, {"persistingL2CacheMaxSize", 30 << 20},
-#else
-    {"maxThreadsPerMultiProcessor", 2048}, {"maxThreadsPerMultiprocessor", 2048},
-    {"maxBlocksPerMultiProcessor", 32}, {"regsPerBlock", 65536}, {"maxRegistersPerBlock", 65536}, {"regsPerMultiprocessor", 65536},
-    {"maxRegistersPerMultiprocessor", 65536}, {"maxSharedMemoryPerMultiProcessor", 64 << 10}, {"sharedMemPerMultiprocessor", 64 << 10},
-    {"maxSharedMemoryPerMultiprocessor", 64 << 10}, {"sharedMemPerBlockOptin", 64 << 10}, {"clockRate", 2100000}, {"memoryClockRate", 1300000},
-    {"memoryBusWidth", 8192}, {"l2CacheSize", 4 << 20}, {"clockInstructionRate", 100000}, {"wallClockRate", 100000}, {"maxBlockDimZ", 1024},
-    {"maxGridDimX", INT32_MAX}, {"maxGridDimY", 65536}, {"maxGridDimZ", 65536}, {"isLargeBar", 0}, {"cooperativeMultiDeviceLaunch", 0},
+    {"pciBusID", 1}, {"pciBusId", 1}, {"pciDeviceID", 0}, {"pciDeviceId", 0}, {"tccDriver", 1}, {"maxGridDimX", INT32_MAX},
+    {"maxThreadsPerMultiProcessor", 2048}, {"maxThreadsPerMultiprocessor", 2048}, {"maxBlocksPerMultiProcessor", 32},
+    {"maxBlocksPerMultiprocessor", 32}, {"regsPerBlock", 65536}, {"maxRegistersPerBlock", 65536}, {"regsPerMultiprocessor", 65536},
+    {"maxRegistersPerMultiprocessor", 65536}, {"maxSharedMemPerBlock", 64 << 10},
+#if LANES == 64
+    {"clockInstructionRate", 100000}, {"wallClockRate", 100000}, {"isLargeBar", 0}, {"cooperativeMultiDeviceLaunch", 0},
     {"arch", 0x7ffff}, {"imageSupport", 0},
 #endif
+}, of_nvidia[] = {
+    {"sharedMemPerBlock", 48 << 10}, {"maxSharedMemoryPerBlock", 48 << 10},
+    {"sharedMemPerMultiprocessor", 164 << 10}, {"maxSharedMemoryPerMultiprocessor", 164 << 10}, {"sharedMemPerBlockOptin", 163 << 10},
+    {"maxSharedMemoryPerBlockOptin", 163 << 10}, {"clockRate", 1410000}, {"memoryClockRate", 1215000}, {"memoryBusWidth", 5120},
+    {"globalMemoryBusWidth", 5120}, {"l2CacheSize", 40 << 20}, {"maxBlockDimZ", 64}, {"maxGridDimY", 65535}, {"maxGridDimZ", 65535},
+    {"persistingL2CacheMaxSize", 30 << 20}, {NULL, 0},
+}, of_amd[] = {
+    {"sharedMemPerBlock", 64 << 10}, {"maxSharedMemoryPerBlock", 64 << 10}, {"maxSharedMemoryPerMultiProcessor", 64 << 10},
+    {"sharedMemPerMultiprocessor", 64 << 10}, {"maxSharedMemoryPerMultiprocessor", 64 << 10}, {"sharedMemPerBlockOptin", 64 << 10},
+    {"maxSharedMemoryPerBlockOptin", 64 << 10}, {"clockRate", 2100000}, {"memoryClockRate", 1300000}, {"memoryBusWidth", 8192},
+    {"globalMemoryBusWidth", 8192}, {"l2CacheSize", 4 << 20}, {"maxBlockDimZ", 1024}, {"maxGridDimY", 65536}, {"maxGridDimZ", 65536}, {"major", 9}, {"computeCapabilityMajor", 9}, {"minor", 4},
+    {"computeCapabilityMinor", 4}, {NULL, 0},
 };
 
+/* What the program is told of its GPU: in a comparison the original is told once what the port is. */
+static int is_told_of_amd(void) {
+    return LANES == 64 || settings.as_the_port;
+}
+
 long long property(const char *name) {
+    for (const Value *value = is_told_of_amd() ? of_amd : of_nvidia; value->name; value++)
+        if (!strcasecmp(value->name, name)) return value->number;
     uint32_t capability = modules_capability();
-    if (!strcasecmp(name, "major") || !strcasecmp(name, "computeCapabilityMajor")) return LANES == 32 ? capability / 10 : 9;
-    if (!strcasecmp(name, "minor") || !strcasecmp(name, "computeCapabilityMinor")) return LANES == 32 ? capability % 10 : 4;
+    if (!strcasecmp(name, "major") || !strcasecmp(name, "computeCapabilityMajor")) return capability / 10;
+    if (!strcasecmp(name, "minor") || !strcasecmp(name, "computeCapabilityMinor")) return capability % 10;
     if (!strcasecmp(name, "multiProcessorCount")) return settings.multiprocessors;
     if (!strcasecmp(name, "totalGlobalMem")) return (long long)memory_total();
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
@@ -604,8 +613,27 @@ long long property(const char *name) {
     return 0;
 }
 
+#if LANES == 32
+/* What CUDA 13 has no members for: programs that are older find them where it has reserved room (wrapper_removed.py). */
+static const char *const removed[] = {
+    "clockRate", "deviceOverlap", "kernelExecTimeoutEnabled", "computeMode", "maxTexture1DLinear", "memoryClockRate",
+    "singleToDoublePrecisionPerfRatio", "cooperativeMultiDeviceLaunch",
+};
+
+static void write_removed(uint8_t *into, const Field *fields, size_t count) {
+    const Field *room = NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (!strcmp(fields[i].name, "clockRate")) return;
+        if (!strcmp(fields[i].name, "reserved") && fields[i].size >= 4 * sizeof removed / sizeof *removed) room = &fields[i];
+    }
+    for (size_t i = 0; room && i < sizeof removed / sizeof *removed; i++)
+        memcpy(into + room->offset + 4 * i, &(int){(int)property(removed[i])}, 4);
+}
+#endif
+
 static void write_field(uint8_t *at, const char *name, size_t size, size_t one) {
-    static const int threads[] = {1024, 1024, LANES == 32 ? 64 : 1024}, grid[] = {INT32_MAX, LANES == 32 ? 65535 : 65536, LANES == 32 ? 65535 : 65536};
+    const int threads[] = {1024, 1024, (int)property("maxBlockDimZ")};
+    const int grid[] = {INT32_MAX, (int)property("maxGridDimY"), (int)property("maxGridDimZ")};
     if (!strcmp(name, "name")) snprintf((char *)at, size, "porter virtual %s", LANES == 32 ? "NVIDIA GPU" : "MI300X");
     else if (!strcmp(name, "gcnArchName")) snprintf((char *)at, size, "gfx942:sramecc+:xnack-");
     else if (!strcmp(name, "maxThreadsDim")) memcpy(at, threads, sizeof threads);
@@ -620,6 +648,9 @@ static void write_field(uint8_t *at, const char *name, size_t size, size_t one) 
 int write_properties(uint8_t *into, const Field *fields, size_t count, size_t size) {
     memset(into, 0, size);
     for (size_t i = 0; i < count; i++) write_field(into + fields[i].offset, fields[i].name, fields[i].size, fields[i].one);
+#if LANES == 32
+    write_removed(into, fields, count);
+#endif
     return OK;
 }
 

@@ -205,7 +205,7 @@ void print_messages(const Launch *, char *assertion, size_t room);
 
 extern struct Settings {
     const char *folder, *python, *report, *trace, *profile;
-    uint32_t threads, schedule, races, poison, guard, stop_at_fault, capability, devices, delay, every, multiprocessors;
+    uint32_t threads, schedule, races, poison, guard, stop_at_fault, capability, devices, delay, every, multiprocessors, as_the_port;
     uint64_t budget, device_memory;
 } settings;
 void report_start(void);

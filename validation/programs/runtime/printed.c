@@ -6,7 +6,7 @@
 
 typedef struct Values { /* what a printf was given */
     const uint8_t *data, *end;
-    int packed; /* every value at a multiple of its size; else all padded to 8, strings in line */
+    int packed; /* every value at a multiple of its size, a string's its place behind them; else all padded to 8, strings in line */
     const uint8_t *at;
 } Values;
 
@@ -26,7 +26,10 @@ static const char *device_string(uint64_t address) {
 }
 
 static const char *string(Values *v) {
-    if (v->packed) return device_string(word(v, 8));
+    if (v->packed) {
+        uint64_t place = word(v, 8), room = (uint64_t)(v->end - v->data);
+        return place < room && memchr(v->data + place, 0, room - place) ? (const char *)v->data + place : "?";
+    }
     const uint8_t *start = v->at, *zero = start < v->end ? memchr(start, 0, (size_t)(v->end - start)) : NULL;
     if (!zero) return v->at = v->end, "";
     v->at = start + ((size_t)(zero - start) + 8) / 8 * 8;

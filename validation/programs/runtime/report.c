@@ -228,6 +228,7 @@ void report_start(void) {
     settings.every = (uint32_t)number("PORTER_RUN_EVERY", 0);
     settings.devices = (uint32_t)number("PORTER_RUN_DEVICES", 1);
     settings.multiprocessors = (uint32_t)number("PORTER_RUN_MULTIPROCESSORS", LANES == 32 ? 108 : 304);
+    settings.as_the_port = (uint32_t)number("PORTER_RUN_AS_THE_PORT", 0);
     settings.budget = number("PORTER_RUN_BUDGET", 0);
     settings.device_memory = number("PORTER_RUN_MEMORY", 0);
     pthread_atfork(NULL, NULL, forked);
