@@ -175,6 +175,7 @@ def test_what_goes_by_the_size_of_the_gpu(
 
     monkeypatch.setattr(compare, "run_program", run_again)
     monkeypatch.setattr(compare, "_first_launch", lambda *_: None)
+    monkeypatch.setattr(compare, "_by_shifts", lambda *_: None)
     first = _run("blocks 216\nsum 1\n")
     found = settle(Program("main", ("./main",)), first, _run(port), tmp_path, tmp_path, Options())
     assert found.agreement is agreement
@@ -204,6 +205,7 @@ def test_what_goes_by_the_clock(
 
     monkeypatch.setattr(compare, "run_program", run_again)
     monkeypatch.setattr(compare, "_first_launch", lambda *_: None)
+    monkeypatch.setattr(compare, "_by_shifts", lambda *_: None)
     found = settle(Program("main", ("./main",)), _run("2048, 0.008\n"), _run(port), tmp_path, tmp_path, Options())
     assert found.agreement is agreement
     assert agreement is Agreement.DIFFER or found.reason.endswith("with a clock that runs 8 times as fast")
@@ -224,6 +226,7 @@ def test_numbers_that_are_the_same_by_chance(
 
     monkeypatch.setattr(compare, "run_program", run_again)
     monkeypatch.setattr(compare, "_first_launch", lambda *_: None)
+    monkeypatch.setattr(compare, "_by_shifts", lambda *_: None)
     first = _run("1 2 3 4 5 sum 1\n")
     found = settle(Program("main", ("./main",)), first, _run(port), tmp_path, tmp_path, Options())
     assert found.agreement is agreement
@@ -441,6 +444,44 @@ int main() {
     "porter.toml": '[[program]]\nname = "query"\nrun = "./main"\n',
 }
 """As programs from before CUDA 13 are: members and functions that it took away."""
+
+
+_SHIFTED = {
+    "main.cu": r"""
+#include <cstdio>
+#include <cstdlib>
+__global__ void cut(const unsigned *words, unsigned *into, int bit) {
+  into[threadIdx.x] = (words[threadIdx.x] >> bit) + (words[threadIdx.x + 1] << (32 - bit));
+}
+int main(int count, char **words) {
+  unsigned *x, sum = 0;
+  cudaMallocManaged(&x, 65 * sizeof *x);
+  for (unsigned i = 0; i < 33; i++) x[i] = 3 * i;
+  cut<<<1, 32>>>(x, x + 33, count > 1 ? atoi(words[1]) : 0);
+  cudaDeviceSynchronize();
+  for (int i = 0; i < 32; i++) sum += x[33 + i];
+  printf("%u\n", sum);
+}
+""",
+    "Makefile": "main: main.cu\n\tnvcc -O1 main.cu -o main\n",
+    "porter.toml": '[[program]]\nname = "zero"\nrun = "./main"\n[[program]]\nname = "five"\nrun = "./main 5"\n',
+}
+"""A stream of bits that is read from any place: where a word begins, its neighbour is shifted by all its bits. (With `|`
+for `+` both compilers shift a pair of words, which is right for each count.)"""
+
+
+@pytest.mark.slow
+def test_a_difference_that_is_a_shift_by_the_width(tmp_path: Path) -> None:
+    """NVIDIA's GPUs give 0, gfx942 the word; nothing in the source says that the count can be so large."""
+    for tool in ("make", "nvcc"):
+        require(tool)
+    for name, text in _SHIFTED.items():
+        (tmp_path / name).write_text(text)
+    zero, five = compare_project(tmp_path, (), Options()).programs
+    assert five.agreement is Agreement.AGREE and five.original is not None
+    assert zero.agreement is Agreement.DIFFER and zero.original is not None and zero.port is not None
+    assert zero.original.output == f"{3 * sum(range(32))}\n".encode()
+    assert "counts modulo the width" in zero.reason, zero.reason
 
 
 _LINKED_BY_HOST = {

@@ -30,6 +30,10 @@ _RUN_SECONDS = 300.0
 _FASTER = 8
 """Times as fast as the clock: what shows a time or a rate."""
 _MOST_RUNS = 5
+_SHIFTS = (
+    "they agree where the original's shifts take their counts modulo the width, as gfx942's do: one shifts by as many "
+    "bits as a value has, or more, which C++ leaves open and NVIDIA's GPUs answer with 0 (or the sign)"
+)
 _SILENT = "nothing was printed: only the exit codes were compared"
 
 
@@ -85,8 +89,11 @@ def settle(
         if found.agreement is Agreement.DIFFER and not first.account.tests and again.verdict is first.verdict:
             found = _by_the_clock(program, first, second, again, original, options) or found
     if found.agreement is Agreement.DIFFER and all(run.verdict in ENDS for run in (first, second)):
-        where = _first_launch(program, first, second, original, port, options)
-        return found if where is None else replace(found, reason=f"{found.reason}; {where}")
+        hints = (
+            _first_launch(program, first, second, original, port, options),
+            _by_shifts(program, first, second, original, options),
+        )
+        return replace(found, reason="; ".join([found.reason, *filter(None, hints)]))
     if found.agreement is Agreement.AGREE and written[0] != written[1]:
         _again(program, first, original, options)
         written.append(_files(program, original))
@@ -150,6 +157,13 @@ def _first_launch(
             run_program(run.command, replace(options, trace=folder), root / program.folder, keep=True)
         found = first_difference(folders[0], folders[1], program.tolerance)
     return None if found is None else str(found)
+
+
+def _by_shifts(program: Program, first: ProgramRun, second: ProgramRun, original: Path, options: Options) -> str | None:
+    """What is to be told where the original says what the port does once its shifts are gfx942's."""
+    again = _ran(program, first.command, replace(options, wrapped=True), original)
+    same = compare_runs(program.name, again, second, program.tolerance)
+    return _SHIFTS if same.agreement is Agreement.AGREE else None
 
 
 def _files(program: Program, root: Path) -> dict[str, bytes | None]:

@@ -23,7 +23,7 @@ from porter.validation.programs.libraries import STAND_INS, build_stand_in, buil
 from porter.validation.programs.outcome import Account, ProgramRun, Verdict, gathered, judge
 from porter.validation.programs.pytorch.results import with_results
 from porter.validation.programs.sides import HIP, Side
-from porter.validation.programs.store import translations
+from porter.validation.programs.store import WRAPPED, translations
 from porter.validation.programs.wanted import STATIC, Wanted, wanted
 from porter.validation.toolchain.result import Missing
 
@@ -60,6 +60,8 @@ class Options:
     devices: int = 1
     as_the_port: bool = False
     """An original is told of its GPU what the port is told, warps aside: multiprocessors, clocks, capability."""
+    wrapped: bool = False
+    """An original's shifts take their counts modulo the width, as gfx942's do."""
     trace: Path | None = None
     """A folder for what each launch wrote."""
     profile: str | None = None
@@ -142,7 +144,7 @@ def _variables(
 ) -> dict[str, str]:
     sides = {side.name: side for side, _ in asked.libraries}
     for side in sides.values():
-        translations(side, compiler).mkdir(parents=True, exist_ok=True)
+        translations(side, compiler, wrapped=options.wrapped).mkdir(parents=True, exist_ok=True)
     values = {
         "LD_LIBRARY_PATH": ":".join([*map(str, (*folders, *stand_ins)), os.environ.get("LD_LIBRARY_PATH", "")]).rstrip(
             ":"
@@ -160,10 +162,12 @@ def _variables(
     }
     if options.as_the_port:
         values |= {"PORTER_RUN_AS_THE_PORT": "1", "PORTER_RUN_MULTIPROCESSORS": str(HIP.multiprocessors)}
+    if options.wrapped:
+        values[WRAPPED] = "1"
     if options.threads is not None:
         values["PORTER_RUN_THREADS"] = str(options.threads)
     for side in sides.values():
-        values[f"PORTER_RUN_CACHE_{side.name.upper()}"] = str(translations(side, compiler))
+        values[f"PORTER_RUN_CACHE_{side.name.upper()}"] = str(translations(side, compiler, wrapped=options.wrapped))
     if options.profile is not None:
         from porter.validation.estimate.chip import load, load_original
 

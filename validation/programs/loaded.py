@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,7 +25,7 @@ from porter.validation.devices.ptx.read import read
 from porter.validation.devices.ptx.translate import Translator
 from porter.validation.programs.fatbin import BadFatBinary, ptx_texts
 from porter.validation.programs.sides import Side
-from porter.validation.programs.store import name_hash
+from porter.validation.programs.store import WRAPPED, name_hash
 from porter.validation.toolchain.entry import demangle
 
 from porter.system.cache import publish
@@ -205,7 +206,8 @@ class PtxModule(Loaded):
             *(f"parameter\t{p.offset}\t{p.size}\t-" for p in function.parameters),
         )
         symbols = tuple("grid workspace" if symbol == WORKSPACE else symbol for symbol in made.symbols)
-        return Code(made.source, made.sites, made.segments, rows, symbols)
+        flags = ("-DSHIFTS_WRAP",) if os.environ.get(WRAPPED) == "1" else ()
+        return Code(made.source, made.sites, made.segments, rows, symbols, flags)
 
 
 def _load_ptx(side: Side, folder: Path, compiler: HostCompiler) -> PtxModule:

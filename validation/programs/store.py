@@ -57,10 +57,17 @@ def _processor() -> str:
     return next((line for line in lines if line.startswith("flags")), os.uname().machine)
 
 
-def translations(side: Side, compiler: HostCompiler) -> Path:
-    """The folder that holds translated modules; another one when the translator or the compiler changes."""
+WRAPPED = "PORTER_RUN_WRAPPED"
+"""Set to 1, this variable makes shifts of the virtual NVIDIA GPU take their counts modulo the width."""
+
+
+def translations(side: Side, compiler: HostCompiler, *, wrapped: bool = False) -> Path:
+    """The folder that holds translated modules; another one when the translator or the compiler changes.
+
+    `wrapped`: that of modules whose shifts take their counts modulo the width.
+    """
     key = fingerprint(side.name, compiler.version, _processor(), _translators())[:24]
-    return cache_folder() / "programs" / f"{side.name}-{key}"
+    return cache_folder() / "programs" / f"{side.name}-{key}{'-wrapped' if wrapped else ''}"
 
 
 def libraries(side: Side, compiler: HostCompiler) -> Path:

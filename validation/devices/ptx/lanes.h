@@ -154,12 +154,21 @@ static inline uint32_t nth_set(uint32_t mask, uint32_t base, int32_t n) { /* fns
         left &= n > 0 ? left - 1 : ~(1u << bfind32(left));
     return !left ? 0xffffffffu : n > 0 ? (uint32_t)__builtin_ctz(left) : bfind32(left);
 }
+#ifdef SHIFTS_WRAP /* counts modulo the width, as gfx942 takes them */
+static inline uint32_t shl32(uint32_t a, uint32_t b) { return a << (b & 31); }
+static inline uint32_t shr32(uint32_t a, uint32_t b) { return a >> (b & 31); }
+static inline uint32_t sar32(int32_t a, uint32_t b) { return (uint32_t)(a >> (b & 31)); }
+static inline uint64_t shl64(uint64_t a, uint32_t b) { return a << (b & 63); }
+static inline uint64_t shr64(uint64_t a, uint32_t b) { return a >> (b & 63); }
+static inline uint64_t sar64(int64_t a, uint32_t b) { return (uint64_t)(a >> (b & 63)); }
+#else
 static inline uint32_t shl32(uint32_t a, uint32_t b) { return b > 31 ? 0 : a << (b & 31); }
 static inline uint32_t shr32(uint32_t a, uint32_t b) { return b > 31 ? 0 : a >> (b & 31); }
 static inline uint32_t sar32(int32_t a, uint32_t b) { return (uint32_t)(a >> (b > 31 ? 31 : b)); }
 static inline uint64_t shl64(uint64_t a, uint32_t b) { return b > 63 ? 0 : a << (b & 63); }
 static inline uint64_t shr64(uint64_t a, uint32_t b) { return b > 63 ? 0 : a >> (b & 63); }
 static inline uint64_t sar64(int64_t a, uint32_t b) { return (uint64_t)(a >> (b > 63 ? 63 : b)); }
+#endif
 static inline int32_t sat_s32(int64_t a) { return a > INT32_MAX ? INT32_MAX : a < INT32_MIN ? INT32_MIN : (int32_t)a; }
 static inline uint64_t umulhi64(uint64_t a, uint64_t b) { return (uint64_t)((unsigned __int128)a * b >> 64); }
 static inline int64_t smulhi64(int64_t a, int64_t b) { return (int64_t)((__int128)a * b >> 64); }
