@@ -22,8 +22,8 @@ class AbsentBranches:
         self._text = text
 
     def lacks_cuda(self, place: int) -> bool:
-        """Whether a place is compiled where CUDA is absent, by name: behind `#ifndef WITH_CUDA`, in the `#else` of such a
-        condition, or in a file that ends with `#error` where there is CUDA."""
+        """Whether a place is compiled where CUDA is absent, by name: behind `#ifndef WITH_CUDA`, in the `#else` of
+        `#ifdef WITH_CUDA`, or in a file that ends with `#error` where there is CUDA."""
         return bool(self._refused) or any(start <= place < end for start, end in self._without_cuda)
 
     @cached_property

@@ -57,7 +57,7 @@ class MakeCompiler(BuildRule):
         fixes("CUDA_HOME := $(CUDA_PATH)\nNVCC = nvcc", "ROCM_PATH := $(ROCM_PATH)\nNVCC = hipcc", path="Makefile"),
         fixes('NVCC="${1:-nvcc}"\n"$NVCC" a.c\n', 'NVCC="${1:-hipcc}"\n"$NVCC" a.c\n', path="build.sh"),
         fixes(
-            "H = /opt/nvidia/hpc_sdk/Linux_x86_64/22.7/cuda/11.7\nNVCC = /opt/nvidia/hpc_sdk/Linux_x86_64/22.7/cuda/bin/nvcc",
+            "H = /opt/nvidia/hpc_sdk/Linux_x86_64/22.7/cuda/11.7\nNVCC = /s/hpc_sdk/Linux_x86_64/22.7/cuda/bin/nvcc",
             "H = /opt/rocm\nNVCC = /opt/rocm/bin/hipcc",
             path="Makefile",
         ),
