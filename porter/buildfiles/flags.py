@@ -197,7 +197,7 @@ def _replacement(row: FlagRow, word: str, value: str | None) -> tuple[str, ...] 
         if "{arch}" in template:
             new.append(template.replace("{arch}", architecture(value or "")))
         elif template == "{host}":
-            new += _host_flags(_bare(value or ""))
+            new += _host_flags(_bare(_bare(value or "")))
         else:
             new.append(template.replace("{}", value or "").replace("{word}", word))
     return tuple(part for part in new if part)
