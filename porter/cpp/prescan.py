@@ -37,6 +37,8 @@ _OPAQUE = re.compile(rb"\bCU\w+_st\b")
 _RUNTIME_NAME = re.compile(
     rb"(?:cuda|cublas|cufft|curand|cusparse|cusolver|cudnn|nccl)[A-Z]\w*|cu[A-Z][a-z]\w*|CU[a-z]\w+"
 )
+_OF_LIBRARY = re.compile(rb"%b|CU_[A-Z]\w*|CUDA_(?:SUCCESS|ERROR_\w+)" % _RUNTIME_NAME.pattern)
+"""Enumerators of the driver's besides: who loads it by name declares those that it needs."""
 _BRACES = re.compile(rb'extern\s{0,80}"C(?:\+\+)?"\s{0,80}\{|[{}]')
 _ENUM = re.compile(rb"\benum\b[^;{}()]{0,200}\{([^{}]*)\}")
 _ENUMERATOR = re.compile(rb"(?:^|,)\s*(\w+)")
@@ -358,7 +360,7 @@ def _enumerators(text: bytes, depths: _Depths, own: _OwnNames) -> Iterator[str]:
     for match in _ENUM.finditer(text):
         for name in _ENUMERATOR.findall(match[1]):
             text_of = name.decode("latin-1")
-            plain = _RUNTIME_NAME.fullmatch(name) is None or not _is_as_cudas(match.start(), depths, own.absent)
+            plain = _OF_LIBRARY.fullmatch(name) is None or not _is_as_cudas(match.start(), depths, own.absent)
             if plain or own.has_enumerator(text_of, match.start()):
                 yield text_of
 

@@ -220,3 +220,13 @@ def _seconds(data: bytes) -> float:
     started = time.process_time()
     scan(data, lambda name: True)
     return time.process_time() - started
+
+
+@pytest.mark.parametrize("name", ["CUDA_SUCCESS", "CUDA_ERROR_UNKNOWN", "CU_DEVICE_ATTRIBUTE_WARP_SIZE", "cudaSuccess"])
+def test_enumerators_of_the_library_are_renamed_with_their_uses(name: str) -> None:
+    """Who loads the driver by name declares them; those within something of the project's are the project's."""
+    text = b"typedef enum cudaError_enum {\n  %b = 0,\n  MINE = 1\n} CUresult;\n" % name.encode()
+    wanted = lambda found: found == name  # noqa: E731
+    assert scan(text, wanted).declared == ()
+    assert scan(b"namespace mine {\n" + text + b"}\n", wanted).declared == (name,)
+    assert scan(text, lambda found: found == name, standing=lambda found: "missing").declared == (name,)
