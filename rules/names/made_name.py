@@ -32,7 +32,7 @@ class MadeName(Rule):
     """
 
     code = "A020"
-    text = rf"\w{_NAME}|{_NAME}_"
+    text = rf"\w{_NAME}|\b{_NAME}_"
     in_sight = r"##"
     examples = (
         fixes(
