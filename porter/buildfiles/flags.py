@@ -197,10 +197,30 @@ def _replacement(row: FlagRow, word: str, value: str | None) -> tuple[str, ...] 
         if "{arch}" in template:
             new.append(template.replace("{arch}", architecture(value or "")))
         elif template == "{host}":
-            new += [part for part in re.split(r"[,\s]+", _bare(value or "")) if part]
+            new += _host_flags(_bare(_bare(value or "")))
         else:
             new.append(template.replace("{}", value or "").replace("{word}", word))
     return tuple(part for part in new if part)
+
+
+_FOR_TOOL = re.compile(r"-W[lap]")
+"""`-Wl,-rpath,x` is one flag: its commas part what the linker, assembler or preprocessor gets."""
+_OF_COMPILER = re.compile(r"-(?:W\w|std=|[fmDUIO])")
+
+
+def _host_flags(value: str) -> list[str]:
+    """The flags for the host's compiler that stand in a list with commas or blanks."""
+    flags: list[str] = []
+    for words in value.split():
+        into = False
+        for part in filter(None, words.split(",")):
+            begins = _FOR_TOOL.fullmatch(part) is not None
+            if into and not begins and _OF_COMPILER.match(part) is None:
+                flags[-1] += "," + part
+                continue
+            flags.append(part)
+            into = begins
+    return flags
 
 
 def _bare(value: str) -> str:

@@ -20,11 +20,11 @@ from porter.buildfiles.tables import is_compiler
 
 _REFERENCE = re.compile(r"\$[({]?(\w+)")
 _WORD = re.compile(
-    r"""(?:\$\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|\$\{[^{}]*\}|\$.|\\(?!\r?\n).|"(?:[^"\\]|\\.)*"|'[^']*'|[^\s\\;|&"'$]+|\$)+""",
+    r"""(?:\$\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|\$\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}|\$.|\\(?!\r?\n).|"(?:[^"\\]|\\.)*"|'[^']*'|[^\s\\;|&"'$]+|\$)+""",
     re.DOTALL,
 )
 _COMMENT = re.compile(rb"(?<!\\)#")
-_FUNCTION = re.compile(r"\$\((foreach|eval|if|shell|call|or|and|filter|addprefix)\b")
+_FUNCTION = re.compile(r"\$[({](foreach|eval|if|shell|call|or|and|filter|addprefix)\b")
 _COMMAS = {"foreach": 2, "eval": 0, "shell": 0, "if": 2, "filter": 1, "addprefix": 1}
 """Commas that part the arguments of make's functions; those after belong to the last one."""
 _INDENTED = re.compile(rb"[ \t]*([\w.-]+)[ \t]*(?:[:+?!]|::)?=[ \t]*")
@@ -147,7 +147,7 @@ def _words(text: str) -> tuple[tuple[Word, ...], ...]:
     inner: list[tuple[Word, ...]] = []
     for match in _WORD.finditer(text):
         word, start = match[0], match.start()
-        if word.startswith("$(") and (function := _FUNCTION.match(word)):
+        if word.startswith(("$(", "${")) and (function := _FUNCTION.match(word)):
             for first, last in _arguments(word, function.end(), _COMMAS.get(function[1])):
                 place = start + first
                 for words in _words(word[first:last]):
@@ -158,10 +158,10 @@ def _words(text: str) -> tuple[tuple[Word, ...], ...]:
 
 def _arguments(word: str, start: int, commas: int | None) -> Iterator[tuple[int, int]]:
     """The places of a function's arguments, after its name."""
-    depth, found = 0, 0
+    depth, found, closing = 0, 0, "}" if word.startswith("${") else ")"
     for index in range(start, len(word)):
         char = word[index]
-        if char == ")" and depth == 0:
+        if char == closing and depth == 0:
             yield start, index
             return
         depth += (char in "({") - (char in ")}")

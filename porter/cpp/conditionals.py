@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import functools
 import re
 from collections.abc import Iterator
@@ -97,4 +98,38 @@ def knows_hip(group: Group | None, tokens: Tokens) -> bool:
     """Whether a condition here or further out asks for HIP, so that the project has made the choice itself."""
     if group is None:
         return False
-    return any(_HIP_MACRO.search(name) for outer in group.around() for name in outer.names(tokens))
+    return any(
+        any(map(_HIP_MACRO.search, outer.names(tokens))) or _is_beside_hip(outer, tokens) for outer in group.around()
+    )
+
+
+_OF_COMPILER = frozenset({"__NVCC__", "__CUDACC__"})
+_FOR_HIP = frozenset({"__HIP__", "__HIPCC__", "__HIP_PLATFORM_AMD__", "__HIP_PLATFORM_HCC__"})
+
+
+def _is_beside_hip(group: Group, tokens: Tokens) -> bool:
+    """Whether `#ifdef __NVCC__ ... #endif` and the same for HIP's compiler follow each other, and nothing between."""
+    first, last = group.directives[0], group.directives[-1]
+    if len(group.directives) != len(("if", "endif")) or not _asks(first, tokens, _OF_COMPILER):
+        return False
+    every = tokens.directives
+    place = bisect.bisect_left(every, last.start, key=lambda directive: directive.start)
+    after = every[place + 1] if place + 1 < len(every) else None
+    if after is not None and after.first == last.last and _asks(after, tokens, _FOR_HIP):
+        return True
+    before = bisect.bisect_left(every, first.start, key=lambda directive: directive.start) - 1
+    if before < 0 or every[before].name != "endif" or every[before].last != first.first:
+        return False
+    depth = 0
+    while before >= 0:
+        depth += (every[before].name == "endif") - (every[before].name in OPENS)
+        if depth == 0:
+            return _asks(every[before], tokens, _FOR_HIP)
+        before -= 1
+    return False
+
+
+def _asks(directive: Directive, tokens: Tokens, macros: frozenset[str]) -> bool:
+    """Whether it is `#ifdef X` or `#if defined(X)` of one of some macros."""
+    words = [text for text in tokens.texts[directive.first : directive.last] if text not in ("defined", "(", ")")]
+    return directive.name in ("if", "ifdef") and len(words) == 1 and words[0] in macros

@@ -66,19 +66,39 @@ def find_heads(tokens: Tokens, marker: str) -> tuple[Head, ...]:
 
 
 def _heads(tokens: Tokens, marker: str) -> Iterator[Head]:
-    names = {*meaning(tokens, marker)}
+    known = meaning(tokens, marker)
+    names = {*known}
     if marker == "__device__" and "DEVICE" in tokens.text:
         names.update(name for name in tokens.names if "DEVICE" in name and _QUALIFIER.fullmatch(name))
     seen = -1
     makers = _makers(tokens, names)
     for index in sorted(i for name in (*names, *makers) for i in tokens.names.get(name, ())):
-        if index <= seen:
+        if index <= seen or not (tokens.texts[index] in known or _may_qualify(tokens, index)):
             continue
         maker = makers.get(tokens.texts[index])
         head = _head(tokens, index) if maker is None else _made_head(tokens, index, maker)
         if head is not None:
             seen = head.closing
             yield head
+
+
+_NO_QUALIFIER_AFTER = frozenset(
+    ["<", ",", "(", "::", ".", "->", "=", "&", "&&", "*", "!", "==", "!=", "||", "return", "case"]
+)
+_NO_QUALIFIER_BEFORE = frozenset(
+    [">", ",", ")", "*", "&", "&&", ";", "=", "{", "}", "]", ":", "==", "!=", "||", "?", "."]
+)
+
+
+def _may_qualify(tokens: Tokens, index: int) -> bool:
+    """Whether a word stands where `__device__` could, and not as a type or value: `op<float, DEVICE_GPU>::run(...)`."""
+    if index and tokens.texts[index - 1] in _NO_QUALIFIER_AFTER:
+        return False
+    if index + 1 >= len(tokens):
+        return True
+    after = tokens.texts[index + 1]
+    is_scope = after == "::" and tokens.starts[index + 1] == tokens.end(index)
+    return not is_scope and after not in _NO_QUALIFIER_BEFORE
 
 
 def find_lambdas(tokens: Tokens) -> Iterator[Head]:

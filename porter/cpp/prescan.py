@@ -37,6 +37,8 @@ _OPAQUE = re.compile(rb"\bCU\w+_st\b")
 _RUNTIME_NAME = re.compile(
     rb"(?:cuda|cublas|cufft|curand|cusparse|cusolver|cudnn|nccl)[A-Z]\w*|cu[A-Z][a-z]\w*|CU[a-z]\w+"
 )
+_OF_LIBRARY = re.compile(rb"%b|CU_[A-Z]\w*|CUDA_(?:SUCCESS|ERROR_\w+)" % _RUNTIME_NAME.pattern)
+"""Enumerators of the driver's besides: who loads it by name declares those that it needs."""
 _BRACES = re.compile(rb'extern\s{0,80}"C(?:\+\+)?"\s{0,80}\{|[{}]')
 _ENUM = re.compile(rb"\benum\b[^;{}()]{0,200}\{([^{}]*)\}")
 _ENUMERATOR = re.compile(rb"(?:^|,)\s*(\w+)")
@@ -229,6 +231,18 @@ class _Depths:
         self._balanced &= not opened
         return places, depths, functions
 
+    def namespaces(self, place: int) -> int:
+        """How many of the braces around a place are those of namespaces."""
+        opened: list[bool] = []
+        for match in _BRACES.finditer(self._text, 0, place):
+            if match[0] == b"}":
+                if opened:
+                    opened.pop()
+            else:
+                before = self._text[max(0, match.start() - _LONGEST_HEAD) : match.start()]
+                opened.append(match[0] == b"{" and _NAMESPACE.search(before) is not None)
+        return sum(opened)
+
     def _opens_code(self, begin: int, brace: int) -> bool:
         """Whether a brace opens the body of a function, by what stands before it."""
         before = self._text[max(begin, brace - _LONGEST_HEAD) : brace]
@@ -248,6 +262,7 @@ class _Depths:
 _COMMENTS = re.compile(rb"//[^\n]*|/\*(?s:.)*?\*/")
 _LONGEST_HEAD = 400
 _ALIGNED = re.compile(rb"(?:alignas|__align__|__attribute__|__declspec|__builtin_align__)\s*\([^{};]*\)$")
+_NAMESPACE = re.compile(rb"\bnamespace\s*(?:\w[\w:]{0,200})?\s*$")
 _AFTER_HEAD = re.compile(rb"\)\s*(?:const|noexcept|override|final|mutable|volatile|try)$")
 
 
@@ -261,19 +276,19 @@ class _OwnNames:
     def __init__(self, text: bytes, standing: Callable[[str], Standing], absent: AbsentBranches) -> None:
         self._text = text
         self._standing = standing
-        self._absent = absent
+        self.absent = absent
 
     def has(self, name: str, match: re.Match[bytes]) -> bool:
         """Whether what looks like a declaration defines a name that is not renamed."""
         standing = self._standing(name)
         if standing == "missing":
-            return self._has_body(match) and not self._absent.holds(match.start(match.lastindex or 0))
+            return self._has_body(match) and not self.absent.holds(match.start(match.lastindex or 0))
         return standing == "unknown"
 
     def has_enumerator(self, name: str, place: int) -> bool:
         """The same of an enumerator."""
         standing = self._standing(name)
-        return standing == "unknown" or (standing == "missing" and not self._absent.holds(place))
+        return standing == "unknown" or (standing == "missing" and not self.absent.holds(place))
 
     def _has_body(self, match: re.Match[bytes]) -> bool:
         """Whether it is no mere prototype."""
@@ -298,7 +313,7 @@ def _declares(text: bytes, match: re.Match[bytes], name: str, depths: _Depths, o
         return False
     if _is_handle(text, match) or _FORWARD.match(text, match.start() + 1) is not None:
         return False
-    return not _is_cudas(text, match, depths) or own.has(name, match)
+    return not _is_cudas(text, match, depths, own.absent) or own.has(name, match)
 
 
 def is_runtime_name(name: str) -> bool:
@@ -312,18 +327,27 @@ def _is_handle(text: bytes, match: re.Match[bytes]) -> bool:
     return _OPAQUE.search(text, match.start(), end if end >= 0 else len(text)) is not None
 
 
-def _is_cudas(text: bytes, match: re.Match[bytes], depths: _Depths) -> bool:
+def _is_cudas(text: bytes, match: re.Match[bytes], depths: _Depths, absent: AbsentBranches) -> bool:
     """Whether it is a stand-in for builds without CUDA.
 
-    Stand-ins have CUDA's name in no namespace, like CUDA's own: the declaration and all uses are renamed together, so
-    that both builds stay as they are. Macros that say what HIP has for a name are a port of the project's own.
+    Stand-ins have CUDA's name in no namespace, like CUDA's own, or in one where CUDA is absent: the declaration and all
+    uses are renamed together, so that both builds stay as they are. Macros that say what HIP has for a name are a port
+    of the project's own.
     """
     if _RUNTIME_NAME.fullmatch(match[match.lastindex or 0]) is None:
         return False
     if match[1]:
         end = text.find(b"\n", match.end())
         return b"hip" not in text[match.end() : end if end >= 0 else len(text)].lower()
-    return not depths.at(match.start()) and not match[0].lstrip().startswith(b"}")
+    if match[0].lstrip().startswith(b"}"):
+        return False
+    return _is_as_cudas(match.start(), depths, absent)
+
+
+def _is_as_cudas(place: int, depths: _Depths, absent: AbsentBranches) -> bool:
+    """Whether what is declared at a place is in no namespace, or in one in a build without CUDA."""
+    depth = depths.at(place)
+    return not depth or (absent.lacks_cuda(place) and depth == depths.namespaces(place))
 
 
 def _comment_edges(text: bytes) -> list[int]:
@@ -332,11 +356,11 @@ def _comment_edges(text: bytes) -> list[int]:
 
 
 def _enumerators(text: bytes, depths: _Depths, own: _OwnNames) -> Iterator[str]:
-    """Those of CUDA's host libraries, in no namespace, are stand-ins like other declarations."""
+    """Those of CUDA's host libraries that could stand beside CUDA's own are stand-ins like other declarations."""
     for match in _ENUM.finditer(text):
         for name in _ENUMERATOR.findall(match[1]):
             text_of = name.decode("latin-1")
-            plain = _RUNTIME_NAME.fullmatch(name) is None or depths.at(match.start())
+            plain = _OF_LIBRARY.fullmatch(name) is None or not _is_as_cudas(match.start(), depths, own.absent)
             if plain or own.has_enumerator(text_of, match.start()):
                 yield text_of
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Protocol
 
+from porter.cpp.absent import AbsentBranches
 from porter.cpp.declared import declares, defines_fallback
 from porter.cpp.editors import editor_spans, is_for_editor
 from porter.cpp.kept_tokens import fact_of
@@ -159,16 +160,24 @@ class OwnNames:
         return bool(places) and all(tokens.directive_of(index) is not None for tokens, index in places)
 
     def _is_stand_in(self, index: int) -> bool:
-        """Whether a declaration is for builds without CUDA, in no namespace: it is renamed with its uses."""
+        """Whether a declaration is for builds without CUDA, in no namespace or where CUDA is absent: it is renamed with
+        its uses."""
         tokens = self._tokens
         if not is_runtime_name(tokens.texts[index]) or self._is_defined(tokens.texts[index]):
             return False
         directive = tokens.directive_of(index)
         if directive is not None:
             return "hip" not in tokens.text[directive.start : directive.end].lower()
-        around = tokens.braces_around(index)
-        inside = any(tokens.texts[opening - 2] != "extern" for opening in around)
-        return not inside and tokens.texts[index - 1] not in (",", "(")
+        if tokens.texts[index - 1] in (",", "("):
+            return False
+        around = [opening for opening in tokens.braces_around(index) if tokens.texts[opening - 2] != "extern"]
+        if not all("namespace" in tokens.texts[max(0, opening - 2) : opening] for opening in around):
+            return False
+        return not around or self._absent.lacks_cuda(tokens.starts[index])
+
+    @cached_property
+    def _absent(self) -> AbsentBranches:
+        return AbsentBranches(self._unit.source.data)
 
     @cached_property
     def _left_out(self) -> frozenset[str]:

@@ -126,6 +126,8 @@ def _plain(unit: Named) -> Iterator[Use]:
         for index in unit.occurrences(name):
             if support is None or not support.call or unit.next_is(index, "("):
                 yield Use(index, index, name, row, support)
+            elif name in active:
+                yield Use(index, index, name, row, None)  # its address, or a macro's argument: HIP's own function
         if support is None:
             yield from (Use(index, index, name, row, None) for index in _pointer_members(unit, name))
 

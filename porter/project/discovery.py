@@ -29,8 +29,8 @@ from porter.system.stamps import Stamp, stamp_of
 _HEADERS = (".cuh", ".h", ".hh", ".hpp", ".hxx", ".icc", ".impl", ".inl", ".inc", ".ipp", ".tcc", ".tpp", ".txx")
 CODE_SUFFIXES = frozenset((*SOURCES, *_HEADERS))
 """Files that the rules look at, whatever the case of their suffix."""
-_OF_CUDA = re.compile(r"\.(?:[a-z]{1,4}cuh?|cu(?:h?[hik]|knl|inc|inl|krnl|ker|kernels?|impl|tpp|def))")
-"""Suffixes that projects make up for code that their sources include: `.tcu`, `.cuknl`."""
+_OF_CUDA = re.compile(r"\.(?:[a-z]{1,4}cuh?|hu|cu(?:h?[hik]|knl|inc|inl|krnl|ker|kernels?|impl|tpp|def))")
+"""Suffixes that projects make up for code that their sources include: `.tcu`, `.cuknl`, `.hu`."""
 _LICENSE = re.compile(rb"NOTICE TO (?:LICENSEE|USER)")
 _GUARD_BEFORE = 1 << 14
 """Bytes of a header, its license among them, before which its include guard stands."""

@@ -12,7 +12,7 @@ from porter.buildfiles.cmake import Argument, Command, expressions
 from porter.buildfiles.flags import Word
 from porter.buildfiles.rule import BuildRule, BuildUnit, Edit, Effort, Finding, Kind, clean, fixes, reports
 
-_WORD = re.compile(r'(?:\$\{[^{}]*\}|\\.|[^\s;"])+')
+_WORD = re.compile(r'(?:\$\{[^{}]*\}|\\.|[^\s;"]|(?<==)"(?:[^"\\]|\\.)*")+')
 _SETTERS = frozenset({"set", "list", "string", "set_property"})
 _NVCC_VARIABLE = re.compile(r"CMAKE_CUDA_FLAGS(?:_\w+)?|CUDA_NVCC_FLAGS(?:_\w+)?")
 _STRING_VARIABLE = re.compile(r"CMAKE_\w+_FLAGS\w*|COMPILE_FLAGS|LINK_FLAGS")
@@ -63,6 +63,16 @@ class CMakeFlags(BuildRule):
         fixes(
             'execute_process(COMMAND ${HIPCC} "-Wno-deprecated-gpu-targets" "--run" a.cpp)',
             'execute_process(COMMAND ${HIPCC} "--run" a.cpp)',
+            path="CMakeLists.txt",
+        ),
+        fixes(
+            'target_compile_options(t PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-lineinfo -Xcompiler="-Wall -g" -DA="b c">)',
+            'target_compile_options(t PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-gline-tables-only -Wall -g -DA="b c">)',
+            path="CMakeLists.txt",
+        ),
+        fixes(
+            r'add_compile_options($<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler="\"/wd4819 /wd4244\"">)',
+            "add_compile_options($<$<COMPILE_LANGUAGE:CUDA>:/wd4819;/wd4244>)",
             path="CMakeLists.txt",
         ),
         reports('set(CMAKE_CUDA_FLAGS "--frobnicate")', path="CMakeLists.txt", effort=Effort.REVIEW),

@@ -20,6 +20,13 @@ _REFERENCE = re.compile(rf"\$(?:CACHE)?\{{((?:CMAKE_CUDA|CUDAToolkit)_\w+|{_OF_F
 _NAME = re.compile(r"(?:CMAKE_CUDA|CUDAToolkit)_\w+|CUDA_VERSION\w*")
 _OUTPUT = re.compile(r"CUDA_\w+")
 """A bare name outside of a condition: some command puts a value there."""
+_PROGRAM = re.compile(
+    r"#[ \t]*include[ \t]*[<\"\\]+(?:cuda|cublas|cufft|curand|cusparse|cusolver|cudnn|nccl)[\w/]*\.h|\bcuda[A-Z]\w+\("
+)
+_OWN_FILE = re.compile(
+    r"(?:\$\{(?:CMAKE_CURRENT_\w+_DIR|CMAKE_SOURCE_DIR|\w*PROJECT_SOURCE_DIR)\}/)?[\w.-]+(?:/[\w.-]+)*\.cmake"
+)
+"""A file of the project's own, which is converted, and has findings of its own."""
 _MODULE = re.compile(r"(?:Find)?CUDA\w*|.*cuda.*\.cmake|select_compute_arch", re.IGNORECASE)
 
 
@@ -51,6 +58,21 @@ class CMakeNotUnderstood(BuildRule):
         clean("if(DEFINED CUDA_VERSION AND CUDA_VERSION VERSION_LESS 11.0)\nendif()", path="CMakeLists.txt"),
         clean("if(CUDAToolkit_FIND_REQUIRED OR NOT CUDAToolkit_FIND_QUIETLY)\nendif()", path="FindCUDAToolkit.cmake"),
         clean("set(CUDA_MINE 1)\nset(X ${CUDA_MINE})", path="CMakeLists.txt"),
+        reports("include(${fetched_SOURCE_DIR}/cmake/cuda.cmake)", path="CMakeLists.txt", effort=Effort.REVIEW),
+        clean("include(${CMAKE_CURRENT_LIST_DIR}/mine_cuda.cmake)\ninclude(a/b-cuda.cmake)", path="CMakeLists.txt"),
+        reports(
+            'check_cxx_source_compiles("#include <cuda_runtime_api.h>\nint main() { return 0; }" HAVE)',
+            path="CMakeLists.txt",
+            effort=Effort.REVIEW,
+        ),
+        reports(
+            'file(WRITE ${F} "#include <cstdio>\nint main() { int n; cudaGetDeviceCount(&n); }")',
+            path="CMakeLists.txt",
+            effort=Effort.REVIEW,
+        ),
+        clean('check_cxx_source_compiles("#include <hip/hip_runtime.h>\nint main() {}" HAVE)', path="CMakeLists.txt"),
+        clean('message(STATUS "cudaMalloc() is not there;")', path="CMakeLists.txt"),
+        clean('option(SLOW "call cudaDeviceSynchronize() each time" OFF)', path="CMakeLists.txt"),
         clean('message(STATUS "${CUDA_VERSION}")', path="CMakeLists.txt"),
         clean("target_link_libraries(t lib${CUDA_LIB_EXT})", path="CMakeLists.txt"),
     )
@@ -79,6 +101,9 @@ class CMakeNotUnderstood(BuildRule):
     ) -> Iterator[Finding]:
         where = (argument.start, argument.end)
         text = argument.text
+        if argument.quoted and "{" in text and _PROGRAM.search(text) is not None:
+            message = f"{command.name} has a program in CUDA, whose names stay: it does not compile on ROCm"
+            yield self.finding(unit, *where, message, Effort.REVIEW)
         for match in _REFERENCE.finditer(text):
             if match[1] not in own and not _is_known(match[1]):
                 effort = Effort.MANUAL if match[1] in VERSIONS and command.name in ("if", "elseif") else Effort.REVIEW
@@ -96,7 +121,8 @@ class CMakeNotUnderstood(BuildRule):
         if command.name == "set" and command.word(0) in _COMPILERS and is_compiler(text):
             message = "the compiler of HIP's language is ROCm's clang++: leave this out, and CMake finds it"
             yield self.finding(unit, *where, message, Effort.MANUAL)
-        if command.name == "include" and argument is command.arguments[0] and _MODULE.fullmatch(text):
+        is_module = command.name == "include" and argument is command.arguments[0] and _MODULE.fullmatch(text)
+        if is_module and _OWN_FILE.fullmatch(text) is None:
             yield self.finding(unit, *where, f"include({text}): a module about CUDA", Effort.REVIEW)
         if command.name in ("target_link_libraries", "link_libraries", "find_library"):
             yield from self._library(unit, argument)

@@ -10,12 +10,14 @@ from porter.buildfiles.flags import ARCHITECTURE, is_architecture, may_name_arch
 from porter.buildfiles.mentions import kind_of_build
 from porter.buildfiles.rule import BuildRule, BuildUnit, Edit, Effort, Finding, Kind, clean, fixes, reports
 
-_NVCC = re.compile(r"(?<![\w.$({-])nvcc(?![\w.-])")
+_NVCC = re.compile(r"(?:(?<![\w.$({-])|(?<=:-))nvcc(?![\w.-])")
 _HOME = re.compile(
     r"(?<!\w)(?:CUDA_HOME|CUDA_PATH|CUDA_ROOT|CUDA_DIR|CUDADIR|CUDA_INSTALL_PATH|CUDA_INSTALL_DIR|CUDA_TOOLKIT_PATH|"
     r"CUDA_TOOLKIT_ROOT_DIR|CUDA_BASE|CUDAROOT|CUDAHOME|CUDA_PREFIX|CUDATOOLKIT_HOME)(?!\w)"
 )
-_FOLDER = re.compile(r"/(?:usr/local|opt)/cuda(?:-\d+(?:\.\d+)?)?(?![\w-])")
+_FOLDER = re.compile(
+    r"(?:/(?:usr/local|opt)/cuda(?:-\d+(?:\.\d+)?)?|/[\w./-]{0,80}/hpc_sdk/\w+/[\d.]+/cuda(?:/\d+\.\d+)?)(?![\w-])"
+)
 _LIB64 = re.compile(r"(?<=[)}/\w])/lib(?:64|\$[({]\w+[)}])(?:/stubs)?(?![\w])")
 _INCLUDE = re.compile(r"^[ ]*include[ \t]+([^\s#]+)[ \t]*$", re.MULTILINE)
 _NO_SETTINGS = re.compile(r"[$*]|\.(?:d|dep|depend|P|Po)$|^\.?depend$")
@@ -60,12 +62,26 @@ class MakeCompiler(BuildRule):
             path="Makefile",
         ),
         fixes("CUDA_HOME := $(CUDA_PATH)\nNVCC = nvcc", "ROCM_PATH := $(ROCM_PATH)\nNVCC = hipcc", path="Makefile"),
+        fixes('NVCC="${1:-nvcc}"\n"$NVCC" a.c\n', 'NVCC="${1:-hipcc}"\n"$NVCC" a.c\n', path="build.sh"),
+        fixes(
+            "H = /opt/nvidia/hpc_sdk/Linux_x86_64/22.7/cuda/11.7\nNVCC = /s/hpc_sdk/Linux_x86_64/22.7/cuda/bin/nvcc",
+            "H = /opt/rocm\nNVCC = /opt/rocm/bin/hipcc",
+            path="Makefile",
+        ),
+        fixes(
+            "CUDA ?= /usr/local/cuda\nL = -L $(CUDA)/lib64 -L${CUDA}/lib64/stubs -L$(OTHER)/lib64\nNVCC = nvcc",
+            "CUDA ?= /opt/rocm\nL = -L $(CUDA)/lib -L${CUDA}/lib -L$(OTHER)/lib64\nNVCC = hipcc",
+            path="Makefile",
+        ),
+        fixes("L = -L$(CUDA_HOME)/lib64\nA = a.hip", "L = -L$(ROCM_PATH)/lib\nA = a.hip", path="Makefile"),
         reports("a:\n\tcuobjdump -sass a.o", path="Makefile"),
         reports("include ../site.cfg\na:\n\t$(ROCM_PATH)/bin/hipcc a.hip", path="Makefile", effort=Effort.REVIEW),
         clean("include ../make.config\nL = -L$(ROCM_PATH)/lib", path="Makefile"),
         clean("include ../site.cfg\nROCM_PATH ?= /opt/rocm\nL = -L$(ROCM_PATH)/lib", path="Makefile"),
         clean("include ../site.cfg\n-include a.cfg\nL = -lamdhip64", path="Makefile"),
         clean("include $(DEPS)\ninclude .depend\ninclude a.d\nL = -L$(ROCM_PATH)/lib", path="Makefile"),
+        clean("A = with-nvcc\nB = use:nvcc-a", path="Makefile"),
+        clean("MPI = /opt/nvidia/hpc_sdk/Linux_x86_64/22.7/comm_libs/mpi/lib64\nA = cuda", path="Makefile"),
         clean("# nvcc\nUSE_CUDA = 1\nF = nvcc.log", path="Makefile"),
         clean("export CUDA_HOME=/usr/local/cuda\npip install .\n", path="ci.sh"),
     )
@@ -74,7 +90,7 @@ class MakeCompiler(BuildRule):
         """Yields findings; changes nothing."""
         make = unit.makefile
         nvcc, tools = "nvcc" in unit.text, any(tool in unit.text for tool in _TOOL_NAMES)
-        cuda = nvcc or (unit.kind is Kind.MAKE and "cuda" in unit.text)
+        cuda = nvcc or (unit.kind is Kind.MAKE and ("cuda" in unit.text or "CUDA" in unit.text))
         for start, text in make.code:
             for match in _NVCC.finditer(text) if nvcc else ():
                 yield self.replaced(unit, start + match.start(), start + match.end(), "hipcc")
@@ -119,10 +135,24 @@ class MakeCompiler(BuildRule):
         words = [word.start() for word in re.finditer(r"\S+", text)]
         for match in _LIB64.finditer(text):
             before = text[words[bisect.bisect_right(words, match.start()) - 1] : match.start()]
-            if _HOME.search(before) or _FOLDER.search(before) or "ROCM_PATH" in before or "/opt/rocm" in before:
+            if _HOME.search(before) or "ROCM_PATH" in before or _is_folder(unit, before):
                 edit = Edit(start + match.start(), start + match.end(), "/lib")
                 message = f"{match[0]} of the toolkit becomes /lib"
                 yield self.finding(unit, edit.start, edit.end, message, Effort.NONE, (edit,))
+
+
+_NAMED = re.compile(r"\$[({](\w+)[)}]$")
+
+
+def _is_folder(unit: BuildUnit, text: str) -> bool:
+    """Whether a text ends with the toolkit's folder, or with a variable whose value that is."""
+    if _FOLDER.search(text) or "/opt/rocm" in text:
+        return True
+    named = _NAMED.search(text)
+    if named is None:
+        return False
+    values = {unit.text[a.start : a.end].strip() for a in unit.makefile.assignments if a.name == named[1]}
+    return any(value == "/opt/rocm" or _FOLDER.fullmatch(value) for value in values)
 
 
 def _would_name_itself(unit: BuildUnit, place: int) -> bool:

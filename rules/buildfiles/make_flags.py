@@ -60,6 +60,17 @@ class MakeFlags(BuildRule):
             path="Makefile",
         ),
         fixes(
+            "S = 60 70\nF = ${foreach s, ${S},-gencode arch=compute_${s},code=sm_${s}} -G\na:\n\tnvcc ${F}",
+            "S = 60 70\nF = ${foreach s, ${S},--offload-arch=gfx942} -g -Xarch_device -O0\na:\n\tnvcc ${F}",
+            path="Makefile",
+        ),
+        fixes(
+            'NVCCFLAGS = -Xcompiler \\"-Wl,-rpath,$(A)/lib/\\" -Xcompiler "-Wall -g"\na:\n\tnvcc $(NVCCFLAGS)',
+            "NVCCFLAGS = -Wl,-rpath,$(A)/lib/ -Wall -g\na:\n\tnvcc $(NVCCFLAGS)",
+            path="Makefile",
+        ),
+        clean("HIPFLAGS = --amdgpu-target=gfx90a\nGENCODE_HIP = --amdgpu-target=gfx90a\na:\n\thipcc", path="Makefile"),
+        fixes(
             "ifeq ($(D), 1)\n\tF = -O0 -G\nendif\na:\n\tnvcc $(F)",
             "ifeq ($(D), 1)\n\tF = -O0 -g -Xarch_device -O0\nendif\na:\n\tnvcc $(F)",
             path="Makefile",

@@ -59,6 +59,8 @@ class RenamedName(Rule):
         clean("int b = a::thrust::cuda::par;"),
         clean("struct Pool { void *cudaMalloc(int); }; void f(Pool &p) { p.cudaMalloc(4); }"),
         fixes("void f(cudaStream_t s);", "void f(hipStream_t s);", path="a.hip"),
+        fixes("auto name_of = &cuGetErrorName;", "auto name_of = &hipDrvGetErrorName;"),
+        fixes("decltype(&nvrtcCreateProgram) create;", "decltype(&hiprtcCreateProgram) create;"),
         fixes(
             "using namespace cub;\nhipError_t Debug(hipError_t e);",
             "using namespace hipcub;\nhipError_t Debug(hipError_t e);",

@@ -15,6 +15,7 @@ _LIBRARIES = (
     (re.compile(r"nvjpeg|nvJPEG"), "nvJPEG"),
     (re.compile(r"cutensor|CUTENSOR"), "cuTENSOR"),
     (re.compile(r"cudss|CUDSS"), "cuDSS"),
+    (re.compile(r"cupti|CUpti"), "CUPTI, in whose place AMD has rocprofiler-sdk,"),
 )
 """Libraries without a table, by how their names begin: one cause, however many of their names a file has."""
 

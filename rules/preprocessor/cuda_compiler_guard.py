@@ -25,7 +25,7 @@ class CudaCompilerGuard(Rule):
     `#ifdef __CUDACC__` marks what only nvcc shall see: kernels, `__host__ __device__` on shared functions, vector
     types. HIP's compiler does not define it, so device functions would become host functions without a word. HIP's own
     macro is `__HIPCC__`, `__HIPCC_RTC__` when hiprtc compiles, and `__CLANG_RDC__` with `-fgpu-rdc`. Conditions that
-    ask for HIP as well are the project's own choice and stay.
+    ask for HIP as well are the project's own choice and stay, and so do those right before or behind one for HIP.
     """
 
     code = "P001"
@@ -52,11 +52,23 @@ class CudaCompilerGuard(Rule):
             "#ifndef __HIPCC__\n#error no lambdas\n#endif",
             path="a.h",
         ),
+        fixes(
+            "#ifdef __NVCC__\nint a;\n#endif\nint c;\n#ifdef __HIP__\nint b;\n#endif",
+            "#ifdef __HIPCC__\nint a;\n#endif\nint c;\n#ifdef __HIP__\nint b;\n#endif",
+            path="a.h",
+        ),
+        fixes(
+            "#ifdef __NVCC__\nint a;\n#endif\n#ifndef __HIP__\nint b;\n#endif",
+            "#ifdef __HIPCC__\nint a;\n#endif\n#ifndef __HIP__\nint b;\n#endif",
+            path="a.h",
+        ),
         reports("#define __CUDACC__\nint a;", effort=Effort.REVIEW, path="a.h"),
         clean("#if defined(__CUDACC_RTC__) || defined(__HIPCC_RTC__)\nint a;\n#endif", path="a.h"),
         clean("#if defined(__CUDACC__) || defined(__HIPCC__)\nint a;\n#endif", path="a.h"),
         clean("#if defined(__CUDACC__)\nint a;\n#elif defined(__HIP_PLATFORM_AMD__)\nint b;\n#endif", path="a.h"),
         clean("#if defined(__CUDACC__)\nint a;\n#elif defined(HIP)\nint b;", path="a.h"),
+        clean("#ifdef __NVCC__\nint a;\n#endif\n// or\n#ifdef __HIP__\nint b;\n#endif", path="a.h"),
+        clean("#if defined(__HIPCC__)\nint a;\n#endif\n#if defined(__CUDACC__)\nint b;\n#endif", path="a.h"),
         clean("#ifdef USE_ROCM\n#else\n#ifdef __CUDACC__\nint a;\n#endif\n#endif", path="a.h"),
     )
 

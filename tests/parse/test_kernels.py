@@ -172,3 +172,34 @@ def test_a_template_goes_on_across_a_condition() -> None:
         assert (
             kernel(f"{before}#if A\n__launch_bounds__(64)\n#endif\n__global__ void k() {{}}").template_parameters == ()
         )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "template <> void op<double, DEVICE_GPU>::run(int n) { f(n); }",
+        "template <> void op<std::complex<double>, base_device::DEVICE_CPU>::operator()(int n) { f(n); }",
+        "template <class T> void run(const DEVICE_GPU *d, T n) { f(n); }",
+        "void run(DEVICE_GPU d) { f(n); }",
+        "int f(Kind kind) { switch (kind) { case ON_DEVICE: run(1); return 2; } }",
+        "auto kind = ON_DEVICE;\nvoid run(int n) { f(n); }",
+    ],
+)
+def test_a_type_or_value_is_no_qualifier(text: str) -> None:
+    """A word in capitals says `__device__` only where that could stand."""
+    assert functions(text) == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "MY_DEVICE int run(int n) { return n; }",
+        "template <class T> MY_HOST_DEVICE T run(T n) { return n; }",
+        "static inline MY_DEVICE ::std::size_t run(int n) { return n; }",
+        "struct A { public: MY_DEVICE int run(int n) { return n; } };",
+        "void MY_DEVICE run(int n) { f(n); }",
+    ],
+)
+def test_a_macro_of_another_header_is_a_qualifier(text: str) -> None:
+    """`CUTLASS_DEVICE` and the like begin device functions."""
+    assert [function.name for function in functions(text)] == ["run"]

@@ -70,6 +70,37 @@ def test_a_name_built_like_those_of_the_runtime_is_cudas_own_at_file_scope(name:
         assert scan(b"namespace mine {\n" + text + b"}\n", wanted).declared == ("cudaX",)
 
 
+WITHOUT_CUDA = {
+    "in a branch": b"#ifndef WITH_CUDA\nnamespace mine {\nint cudaX(int a) {\n}\n}\n#endif\n",
+    "in the other branch": b"#if defined(USE_CUDA)\n#else\nnamespace a::b {\ninline int cudaX(int a) {\n}\n}\n#endif\n",
+    "an enumerator": b"#ifndef WITH_CUDA\nnamespace mine {\nenum E {\n  a,\n  cudaX = 1,\n};\n}\n#endif\n",
+    "refused": b'#ifdef WITH_CUDA\n#error "not with CUDA"\n#endif\nnamespace mine {\nusing cudaX = int;\n}\n',
+}
+WITH_CUDA = {
+    "in the branch with it": b"#ifdef WITH_CUDA\nnamespace mine {\nint cudaX(int a) {\n}\n}\n#endif\n",
+    "in the other branch": b"#ifndef WITH_CUDA\nint a;\n#else\nnamespace mine {\nint cudaX(int a) {\n}\n}\n#endif\n",
+    "without AMD": b"#ifndef WITH_HIP\nnamespace mine {\nint cudaX(int a) {\n}\n}\n#endif\n",
+    "behind a guard": b"#ifndef MY_CUDA_H\n#define MY_CUDA_H\nnamespace mine {\nint cudaX(int a) {\n}\n}\n#endif\n",
+    "a member": b"#ifndef WITH_CUDA\nnamespace mine {\nstruct A {\nint cudaX(int a) {\n}\n};\n}\n#endif\n",
+    "an enumerator": b"namespace mine {\nenum E {\n  a,\n  cudaX = 1,\n};\n}\n",
+    "refused without it": b'#ifndef WITH_CUDA\n#error "CUDA"\n#endif\nnamespace mine {\nint cudaX(int a) {\n}\n}\n',
+    "denied": b'#if !defined(WITH_CUDA)\n#error "CUDA"\n#endif\nnamespace mine {\nint cudaX(int a) {\n}\n}\n',
+    "a warning": b'#ifdef WITH_CUDA\n#warning "slow"\n#endif\nnamespace mine {\nint cudaX(int a) {\n}\n}\n',
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_CUDA)
+def test_a_stand_in_within_a_namespace_is_cudas_own_where_cuda_is_absent(name: str) -> None:
+    """Both builds use it without the namespace's name, or CUDA's would not be found."""
+    assert scan(WITHOUT_CUDA[name], lambda found: found == "cudaX").declared == ()
+
+
+@pytest.mark.parametrize("name", WITH_CUDA)
+def test_a_function_within_a_namespace_is_the_projects_where_cuda_is_there(name: str) -> None:
+    """It stands beside CUDA's, and is meant by its users."""
+    assert scan(WITH_CUDA[name], lambda found: found == "cudaX").declared == ("cudaX",)
+
+
 OWN = {
     "struct": b"struct ncclX {\n",
     "struct on two lines": b"struct ncclX\n{\n",
@@ -189,3 +220,13 @@ def _seconds(data: bytes) -> float:
     started = time.process_time()
     scan(data, lambda name: True)
     return time.process_time() - started
+
+
+@pytest.mark.parametrize("name", ["CUDA_SUCCESS", "CUDA_ERROR_UNKNOWN", "CU_DEVICE_ATTRIBUTE_WARP_SIZE", "cudaSuccess"])
+def test_enumerators_of_the_library_are_renamed_with_their_uses(name: str) -> None:
+    """Who loads the driver by name declares them; those within something of the project's are the project's."""
+    text = b"typedef enum cudaError_enum {\n  %b = 0,\n  MINE = 1\n} CUresult;\n" % name.encode()
+    wanted = lambda found: found == name  # noqa: E731
+    assert scan(text, wanted).declared == ()
+    assert scan(b"namespace mine {\n" + text + b"}\n", wanted).declared == (name,)
+    assert scan(text, lambda found: found == name, standing=lambda found: "missing").declared == (name,)

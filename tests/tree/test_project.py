@@ -36,7 +36,9 @@ def test_kinds_and_order(tmp_path: Path) -> None:
     assert found["pipe"] is Kind.SPECIAL
 
 
-@pytest.mark.parametrize("name", ["k.tcu", "k.cuknl", "k.CUI", "k.cuinc", "k.txx", "k.cpp.cuda", "k.hpp.in", "k.cu.in"])
+@pytest.mark.parametrize(
+    "name", ["k.tcu", "k.cuknl", "k.hu", "k.CUI", "k.cuinc", "k.txx", "k.cpp.cuda", "k.hpp.in", "k.cu.in"]
+)
 def test_suffixes_that_projects_make_up(tmp_path: Path, name: str) -> None:
     """What their sources include is code, too."""
     make_tree(tmp_path, {name: ""})
