@@ -466,8 +466,10 @@ int main(int count, char **words) {
     "Makefile": "main: main.cu\n\tnvcc -O1 main.cu -o main\n",
     "porter.toml": '[[program]]\nname = "zero"\nrun = "./main"\n[[program]]\nname = "five"\nrun = "./main 5"\n',
 }
-"""A stream of bits that is read from any place: where a word begins, its neighbour is shifted by all its bits. (With `|`
-for `+` both compilers shift a pair of words, which is right for each count.)"""
+"""A stream of bits that is read from any place: where a word begins, its neighbour is shifted by all its bits.
+
+With `|` for `+` both compilers shift a pair of words, which is right for each count.
+"""
 
 
 @pytest.mark.slow
