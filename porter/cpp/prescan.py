@@ -233,15 +233,24 @@ class _Depths:
 
     def namespaces(self, place: int) -> int:
         """How many of the braces around a place are those of namespaces."""
+        places, counts = self._namespaces
+        return counts[bisect.bisect_right(places, place) - 1]
+
+    @cached_property
+    def _namespaces(self) -> tuple[list[int], list[int]]:
+        """Where braces end, and how many of namespaces are open behind each."""
+        places, counts = [0], [0]
         opened: list[bool] = []
-        for match in _BRACES.finditer(self._text, 0, place):
+        for match in _BRACES.finditer(self._text):
             if match[0] == b"}":
-                if opened:
-                    opened.pop()
+                closed = opened.pop() if opened else False
+                counts.append(counts[-1] - closed)
             else:
                 before = self._text[max(0, match.start() - _LONGEST_HEAD) : match.start()]
                 opened.append(match[0] == b"{" and _NAMESPACE.search(before) is not None)
-        return sum(opened)
+                counts.append(counts[-1] + opened[-1])
+            places.append(match.end())
+        return places, counts
 
     def _opens_code(self, begin: int, brace: int) -> bool:
         """Whether a brace opens the body of a function, by what stands before it."""
