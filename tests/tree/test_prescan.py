@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from porter.cpp.prescan import Standing, scan
+from tests.fuzz.growth import work
 
 DECLARATIONS = {
     "macro": b"#define shimX 1",
@@ -230,3 +231,15 @@ def test_enumerators_of_the_library_are_renamed_with_their_uses(name: str) -> No
     assert scan(text, wanted).declared == ()
     assert scan(b"namespace mine {\n" + text + b"}\n", wanted).declared == (name,)
     assert scan(text, lambda found: found == name, standing=lambda found: "missing").declared == (name,)
+
+
+def test_stand_ins_in_a_namespace_cost_what_their_number_costs() -> None:
+    """In lines of Python, which no busy machine changes."""
+
+    def cost(count: int) -> int:
+        one = b"inline cudaError_t cudaFoo() { return 0; }\n"
+        text = b"#ifndef WITH_CUDA\nnamespace mine {\n" + one * count + b"}\n#endif\n"
+        return work(lambda: scan(text, lambda name: True))
+
+    cost(3)
+    assert cost(400) < 5 * cost(100)
