@@ -37,6 +37,15 @@ def test_include_folders_are_implied(tmp_path: Path) -> None:
     assert unit.options == (f"-I{tmp_path}/app/include", f"-I{tmp_path}/app/detail")
 
 
+def test_a_way_up_in_a_path_is_gone(tmp_path: Path) -> None:
+    """Compilers name files as they were given them, and the place of an error is looked up below the root."""
+    _write(tmp_path, {"port/a.hip": "__global__ void k() {}\n", "project/b.cu": ""})
+    (tmp_path / "link").symlink_to(tmp_path / "project")
+    tree = find_tree(tmp_path / "link" / ".." / "port")
+    assert tree.root == tmp_path / "port"
+    assert find_tree(tmp_path / "project" / ".." / "port" / "a.hip").root == tree.root
+
+
 def test_only_gpu_code_is_a_unit_of_an_unported_folder(tmp_path: Path) -> None:
     _write(
         tmp_path,

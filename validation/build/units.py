@@ -58,6 +58,7 @@ def find_tree(path: Path, description: Path | None = None) -> Tree:
     path = path.absolute()
     if not path.exists():
         raise Unusable(f"{path}: no such file or folder")
+    path = path.resolve() if ".." in path.parts else path  # what compilers say of a file is looked up below the root
     root = _root_of(path)
     manifest = read_manifest(root)
     code = tuple(_code(root)) if path.is_dir() or manifest else _beside(root, path)
