@@ -475,11 +475,7 @@ With `|` for `+` both compilers shift a pair of words, which is right for each c
 @pytest.mark.slow
 def test_a_difference_that_is_a_shift_by_the_width(tmp_path: Path) -> None:
     """NVIDIA's GPUs give 0, gfx942 the word; nothing in the source says that the count can be so large."""
-    for tool in ("make", "nvcc"):
-        require(tool)
-    for name, text in _SHIFTED.items():
-        (tmp_path / name).write_text(text)
-    zero, five = compare_project(tmp_path, (), Options()).programs
+    zero, five = _programs(_SHIFTED, tmp_path)
     assert five.agreement is Agreement.AGREE and five.original is not None
     assert zero.agreement is Agreement.DIFFER and zero.original is not None and zero.port is not None
     assert zero.original.output == f"{3 * sum(range(32))}\n".encode()
@@ -537,13 +533,7 @@ int main() {
 @pytest.mark.slow
 def test_a_difference_that_is_rounding(tmp_path: Path) -> None:
     """nvcc and clang fuse different products with the sum."""
-    for tool in ("make", "nvcc"):
-        require(tool)
-    for name, text in _FUSED.items():
-        (tmp_path / name).write_text(text)
-    (found,) = compare_project(tmp_path, (), Options()).programs
-    if found.agreement is Agreement.NOT_RUN:
-        pytest.skip(found.reason)
+    (found,) = _programs(_FUSED, tmp_path)
     assert found.agreement is Agreement.DIFFER, found.reason
     assert (
         "they agree with products and sums rounded apart on both sides (-fmad=false, -ffp-contract=off)" in found.reason
@@ -621,14 +611,20 @@ def test_bfloat16_that_is_converted(tmp_path: Path) -> None:
     _compared(_BFLOAT16, tmp_path)
 
 
-def _compared(files: Mapping[str, str], folder: Path) -> Compared:
+def _programs(files: Mapping[str, str], folder: Path) -> tuple[Compared, ...]:
     for tool in ("make", "nvcc"):
         require(tool)
     for name, text in files.items():
         (folder / name).write_text(text)
-    (found,) = compare_project(folder, (), Options()).programs
-    if found.agreement is Agreement.NOT_RUN:
-        pytest.skip(found.reason)
+    programs = compare_project(folder, (), Options()).programs
+    for found in programs:
+        if found.agreement is Agreement.NOT_RUN:
+            pytest.skip(found.reason)
+    return programs
+
+
+def _compared(files: Mapping[str, str], folder: Path) -> Compared:
+    (found,) = _programs(files, folder)
     assert found.agreement is Agreement.AGREE, found.reason
     assert found.port is not None and found.port.account.sides == ("hip",)
     return found
