@@ -331,7 +331,7 @@ def test_a_new_kernel_without_a_helper_is_said(program: Path, tmp_path: Path, mo
     run(program)  # the libraries are built
     from porter.validation.programs import launch
 
-    monkeypatch.setattr(launch, "translations", lambda side, compiler: tmp_path / side.name)
+    monkeypatch.setattr(launch, "translations", lambda side, compiler, *, wrapped: tmp_path / side.name)
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     done = run(program)
     assert (done.verdict, done.exit_code) == (Verdict.NOT_RUN, 125)
