@@ -29,8 +29,11 @@ def parted_in_headers(bodies: Bodies, parting: Parting) -> Iterator[PartedCall]:
     """Those of one file."""
     if bodies.own is None:
         return
-    found = {function: parted for function in concerned(bodies) if (parted := _parted(bodies, function, parting))}
-    for flow in flows(bodies) if found else ():
+    walks = flows(bodies)
+    called = frozenset[str]().union(*(flow.function.called | flow.function.called_members for flow in walks))
+    helpers = (function for function in concerned(bodies) if function.name in called)
+    found = {function: parted for function in helpers if (parted := _parted(bodies, function, parting))}
+    for flow in walks if found else ():
         for call in flow.function.calls:
             for helper, (event, branch) in found.items():
                 is_called = bare_callee(call) == helper.name and helper.takes(len(call.arguments))

@@ -116,9 +116,9 @@ def concerned(bodies: Bodies) -> Iterator[Function]:
 
 def _is_handed(bodies: Bodies, function: Function) -> bool:
     """Whether a function is handed what exchanges, or hands it on."""
-    if handed_classes(bodies, function) or handed_lambdas(bodies, function):
-        return True
     templates = _calling_templates(bodies)
+    if function.name in templates and (handed_classes(bodies, function) or handed_lambdas(bodies, function)):
+        return True
     if templates.isdisjoint(function.words):
         return False
     return any(bare_callee(call) in templates and hands_exchange(bodies, function, call) for call in function.calls)
