@@ -1,6 +1,6 @@
-// cudaProfilerStart and cudaProfilerStop, which HIP declares and answers with hipErrorNotSupported: that stays the last
-// error, and whoever asks for it next, rocThrust for one, takes it for a fault. These do nothing; rocprofv3 collects
-// the whole program, or what stands between roctxProfilerResume and roctxProfilerPause of rocprofiler-sdk-roctx.
+// Start and stop of the profiler. HIP declares them and answers with hipErrorNotSupported: that stays the last error,
+// and whoever asks for it next, rocThrust for one, takes it for a fault. These do nothing; rocprofv3 collects the whole
+// program, or what stands between roctxProfilerResume and roctxProfilerPause of rocprofiler-sdk-roctx.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
