@@ -24,8 +24,7 @@ def body_of(tokens: Tokens, index: int) -> Braces | None:
     closed = tokens.partner.get(index + 1)
     if closed is None or tokens.texts[index + 1] != "(" or tokens.texts[index - 1] in (".", "->", *_NO_TYPE):
         return None
-    opened, _ = body_behind(tokens, closed + 1)
-    return None if opened is None or opened not in tokens.partner else (opened, tokens.partner[opened])
+    return _braces_behind(tokens, closed)
 
 
 def is_defined(tokens: Tokens, index: int) -> bool:
@@ -48,5 +47,10 @@ def begins_lambda(tokens: Tokens, index: int) -> bool:
 
 def body_of_lambda(tokens: Tokens, index: int) -> Braces | None:
     """The braces of a lambda whose captures begin at a token."""
-    opened, _ = body_behind(tokens, tokens.partner.get(index, index) + 1)
+    return _braces_behind(tokens, tokens.partner.get(index, index))
+
+
+def _braces_behind(tokens: Tokens, closed: int) -> Braces | None:
+    """The body behind the bracket that ends parameters, or captures where there are none."""
+    opened, _ = body_behind(tokens, closed + 1)
     return None if opened is None or opened not in tokens.partner else (opened, tokens.partner[opened])

@@ -231,7 +231,7 @@ def _made_head(tokens: Tokens, index: int, maker: _Maker) -> Head | None:
         else:
             opening -= 1
     after = max(ending, closed) + 1
-    body, end = body_behind(tokens, after, len(tokens), None)
+    body, end = body_behind(tokens, after)
     if body is None or first >= last:
         return None
     begin, template, _ = _beginning(tokens, index, 0, None)
