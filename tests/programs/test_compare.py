@@ -175,7 +175,6 @@ def test_what_goes_by_the_size_of_the_gpu(
 
     monkeypatch.setattr(compare, "run_program", run_again)
     monkeypatch.setattr(compare, "_first_launch", lambda *_: None)
-    monkeypatch.setattr(compare, "_by_shifts", lambda *_: None)
     first = _run("blocks 216\nsum 1\n")
     found = settle(Program("main", ("./main",)), first, _run(port), tmp_path, tmp_path, Options())
     assert found.agreement is agreement
@@ -205,7 +204,6 @@ def test_what_goes_by_the_clock(
 
     monkeypatch.setattr(compare, "run_program", run_again)
     monkeypatch.setattr(compare, "_first_launch", lambda *_: None)
-    monkeypatch.setattr(compare, "_by_shifts", lambda *_: None)
     found = settle(Program("main", ("./main",)), _run("2048, 0.008\n"), _run(port), tmp_path, tmp_path, Options())
     assert found.agreement is agreement
     assert agreement is Agreement.DIFFER or found.reason.endswith("with a clock that runs 8 times as fast")
@@ -226,7 +224,6 @@ def test_numbers_that_are_the_same_by_chance(
 
     monkeypatch.setattr(compare, "run_program", run_again)
     monkeypatch.setattr(compare, "_first_launch", lambda *_: None)
-    monkeypatch.setattr(compare, "_by_shifts", lambda *_: None)
     first = _run("1 2 3 4 5 sum 1\n")
     found = settle(Program("main", ("./main",)), first, _run(port), tmp_path, tmp_path, Options())
     assert found.agreement is agreement

@@ -53,7 +53,7 @@ def run_both(
     program: Program, original: Path, port: Path, options: Options, words: Sequence[str] | None = None
 ) -> Compared:
     """Run a program that is built on both sides, and compare."""
-    options = replace(options, seconds=options.seconds or program.seconds or _RUN_SECONDS)
+    options = _within(program, options)
     command = tuple(words or program.run)
     first = run_program(command, replace(options, side=CUDA), original / program.folder, keep=True)
     other = program.run_port or command
@@ -67,6 +67,11 @@ def run_both(
         return _ran(program, words, replace(checked, side=side), root)
 
     return look_closer(found, program.tolerance, options, again)
+
+
+def _within(program: Program, options: Options) -> Options:
+    """The options with the time that a run of the program may take."""
+    return replace(options, seconds=options.seconds or program.seconds or _RUN_SECONDS)
 
 
 def settle(
@@ -89,11 +94,8 @@ def settle(
         if found.agreement is Agreement.DIFFER and not first.account.tests and again.verdict is first.verdict:
             found = _by_the_clock(program, first, second, again, original, options) or found
     if found.agreement is Agreement.DIFFER and all(run.verdict in ENDS for run in (first, second)):
-        hints = (
-            _first_launch(program, first, second, original, port, options),
-            _by_shifts(program, first, second, original, options),
-        )
-        return replace(found, reason="; ".join([found.reason, *filter(None, hints)]))
+        hint = _first_launch(program, first, second, original, port, options)
+        return replace(found, reason="; ".join([found.reason, *filter(None, [hint])]))
     if found.agreement is Agreement.AGREE and written[0] != written[1]:
         _again(program, first, original, options)
         written.append(_files(program, original))
@@ -157,13 +159,6 @@ def _first_launch(
             run_program(run.command, replace(options, trace=folder), root / program.folder, keep=True)
         found = first_difference(folders[0], folders[1], program.tolerance)
     return None if found is None else str(found)
-
-
-def _by_shifts(program: Program, first: ProgramRun, second: ProgramRun, original: Path, options: Options) -> str | None:
-    """What is to be told where the original says what the port does once its shifts are gfx942's."""
-    again = _ran(program, first.command, replace(options, wrapped=True), original)
-    same = compare_runs(program.name, again, second, program.tolerance)
-    return _SHIFTS if same.agreement is Agreement.AGREE else None
 
 
 def _files(program: Program, root: Path) -> dict[str, bytes | None]:
@@ -276,7 +271,9 @@ def compare_one(program: Program, source: Path, original: Path, port: Path, opti
     why = seeding(port, (kernel.name for kernel in found.original.account.kernels))
     if why is not None:
         return _with_one_generator(program, source, options, found, why)
-    return found if found.original.account.tests else _with_one_rounding(program, source, options, found)
+    if found.original.account.tests:
+        return found
+    return _by_shifts(program, original, options, found) or _with_one_rounding(program, source, options, found)
 
 
 def _both_built(program: Program, original: Path, port: Path, alike: Alike | None = None) -> Compared | str:
@@ -297,6 +294,15 @@ def _anew(program: Program, source: Path, options: Options, alike: Alike) -> Com
         original, port = both_sides(source, Path(work))
         done = _both_built(program, original, port, alike)
         return done if isinstance(done, Compared) else run_both(program, original, port, options)
+
+
+def _by_shifts(program: Program, original: Path, options: Options, found: Compared) -> Compared | None:
+    """The same difference, where the original says what the port does once its shifts are gfx942's."""
+    if found.original is None or found.port is None or not {found.original.verdict, found.port.verdict} <= ENDS:
+        return None
+    again = _ran(program, found.original.command, replace(_within(program, options), wrapped=True), original)
+    same = compare_runs(program.name, again, found.port, program.tolerance)
+    return replace(found, reason=f"{found.reason}; {_SHIFTS}") if same.agreement is Agreement.AGREE else None
 
 
 def _with_one_rounding(program: Program, source: Path, options: Options, found: Compared) -> Compared:
