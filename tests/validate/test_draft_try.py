@@ -74,6 +74,15 @@ def test_what_the_original_takes(tmp_path: Path) -> None:
     assert done.code == 0 and 'kernel = "guarded"' in done.stdout
 
 
+def test_a_file_has_so_much_time(tmp_path: Path) -> None:
+    """Nothing is begun after it, the drafts stand as they are, and say why."""
+    source = tmp_path / "k.cu"
+    source.write_text(SOURCE)
+    tried = {one.case.kernel: one for one in try_sizes(draft(source), file_seconds=0.0)}
+    assert len(tried) == 5 and not any(one.chosen for one in tried.values())
+    assert all("no more was tried after 0 s for this file" in one.text for one in tried.values())
+
+
 def test_nothing_runs_where_something_is_left_to_fill_in(tmp_path: Path) -> None:
     source = tmp_path / "k.cu"
     source.write_text('struct Thing;\n__global__ void k(Thing* y) { if (y) asm volatile(""); }\n')

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from porter.validation.cases.case import LANES, Case, CaseError
@@ -36,6 +37,8 @@ _FAVOURED = 13
 """Bits of the number of threads to begin with."""
 _ORDERS = 4
 """Of threads, in which the original's results have to be the same."""
+_PATIENCE = 30
+"""Times the limit of a launch, for all launches of a file together."""
 _FINAL = (Status.BUILD_FAILED, Status.NOT_RUN, Status.TIMED_OUT)
 """What other sizes do not change."""
 
@@ -73,15 +76,31 @@ class _Runs:
     launch_seconds: float
     jobs: int
     spare: Spare
+    until: float
+    """When no more is begun, by `time.monotonic`."""
+    unasked: set[int] = field(default_factory=set)
+    """Cases of which a launch was not begun for it."""
 
 
-def try_sizes(draft: Draft, launch_seconds: float = 20.0, jobs: int = 1) -> tuple[TriedCase, ...]:
+def try_sizes(
+    draft: Draft, launch_seconds: float = 20.0, jobs: int = 1, file_seconds: float | None = None
+) -> tuple[TriedCase, ...]:
     """Every case with its first sizes that run: small ones for a kernel that guards its indices, else one that does.
 
-    Cases with something to fill in are not run.
+    Cases with something to fill in are not run. After `file_seconds` (30 times the limit of a launch by default) no
+    launch is begun any more; cases for which none was found by then say so.
     """
+    patience = _PATIENCE * launch_seconds if file_seconds is None else file_seconds
     with spare_children() as spare:
-        return _tried(draft, _Runs(launch_seconds, jobs, spare))
+        runs = _Runs(launch_seconds, jobs, spare, time.monotonic() + patience)
+        tried = _tried(draft, runs)
+    return tuple(_stopped(one, patience) if n in runs.unasked else one for n, one in enumerate(tried))
+
+
+def _stopped(one: TriedCase, seconds: float) -> TriedCase:
+    """With why no more was tried, where no sizes were found."""
+    note = f"no more was tried after {seconds:g} s for this file"
+    return one if one.chosen else replace(one, reason="; ".join(filter(None, (one.reason, note))))
 
 
 def _tried(draft: Draft, runs: _Runs) -> tuple[TriedCase, ...]:
@@ -271,6 +290,9 @@ def _name(number: int, place: int) -> str:
 def _run(draft: Draft, asked: Mapping[int, Sequence[int]], runs: _Runs) -> dict[str, CaseResult | str]:
     """What the original came to with each table of sizes: a file for each, so that every case has the name, and with
     it the values, that it will have."""
+    if time.monotonic() > runs.until:
+        runs.unasked.update(asked)
+        return {}
     with tempfile.TemporaryDirectory(prefix="porter-try-") as folder:
         found: dict[str, CaseResult | str] = {}
         files: dict[Path, list[str]] = {}
