@@ -6,6 +6,7 @@ import posixpath
 import re
 
 from porter.engine.notices import (
+    BUILD_DEPLOYMENT,
     BUILD_JSON,
     BUILD_WORKFLOW,
     SOURCE_CYTHON,
@@ -51,6 +52,9 @@ PATTERNS = {
         rb"|runtime[\"']?:[ \t]*[\"']?nvidia\b|driver[\"']?:[ \t]*[\"']?nvidia\b|--gpus\b|--runtime[= ]nvidia\b"
         rb"|\bnvidia-docker\b|\bnvidia-smi\b|\bnvcc\b|\bCMAKE_CUDA|[-+/_]cu1[1-9]\d\b|\bCUDA_(?:HOME|PATH|ARCH)|NVIDIA_VISIBLE_DEVICES"
     ),
+    BUILD_DEPLOYMENT: re.compile(
+        rb"nv(?:idia\.com/(?:gpu|mig)|cr\.io/|idia/cuda\b|idia(?<=runtimeClassName: nvidia)\b)"
+    ),
     BUILD_JSON: re.compile(
         rb"[\w*})]\.cu(?=[\"'\s\\;:,])(?!\"[ \t]*:)|[\"'/\s]nvcc(?:\.exe)?[\"'\s\\]|\bCMAKE_CUDA"
         rb"|\bCUDACXX\b|\$gcc-nvcc|\bcuda-gdb\b|/usr/local/cuda\b|[{:]CUDA_(?:HOME|PATH)\b"
@@ -84,7 +88,8 @@ _OWN_SOURCE = re.compile(
     rb"\bhip(?:Malloc|Memcpy|Free|Init|Launch|Module|Stream)|hip/hip_runtime|\bhipfort\b|__HIP"
     rb"|\b(?:using|import) AMDGPU\b"
 )
-_OWN = {BUILD_JSON: _OWN_JSON, BUILD_WORKFLOW: _OWN_WORKFLOW}
+_OWN_DEPLOYMENT = re.compile(rb"rocm|amd\.com/gpu", re.IGNORECASE)
+_OWN = {BUILD_JSON: _OWN_JSON, BUILD_WORKFLOW: _OWN_WORKFLOW, BUILD_DEPLOYMENT: _OWN_DEPLOYMENT}
 
 
 def has_own_path(notice: Notice, data: bytes) -> bool:
@@ -103,5 +108,6 @@ def kind_elsewhere(path: str, name: str, suffix: str) -> Notice | None:
     if suffix in _IN_JSON:
         known = f"/{path}".endswith(f"/.vscode/{posixpath.basename(path)}") or _JSON.fullmatch(name) is not None
         return BUILD_JSON if known else None
-    listed = suffix in _LISTED and any(f"/{folder}" in f"/{path}" for folder in _FOLDERS)
-    return BUILD_WORKFLOW if listed else None
+    if suffix not in _LISTED:
+        return None
+    return BUILD_WORKFLOW if any(f"/{folder}" in f"/{path}" for folder in _FOLDERS) else BUILD_DEPLOYMENT

@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 
+from porter.buildfiles.clusters import DIRECTIVES, LAUNCHERS, SERIES
 from porter.buildfiles.elsewhere import PATTERNS, has_own_path, kind_elsewhere
 from porter.engine.notices import (
     BUILD_AUTOCONF,
@@ -53,6 +54,10 @@ NAMES = {
     "conda_build_config.yaml": BUILD_PACKAGES,
     "pixi.toml": BUILD_PACKAGES,
     "pipfile": BUILD_PACKAGES,
+    "vcpkg.json": BUILD_PACKAGES,
+    "spack.yaml": BUILD_PACKAGES,
+    **dict.fromkeys(("uv.lock", "poetry.lock", "pdm.lock", "pixi.lock", "pipfile.lock"), BUILD_PACKAGES),
+    **dict.fromkeys(("conda-lock.yml", "conda-lock.yaml"), BUILD_PACKAGES),
     "singularity": BUILD_CONTAINER,
     "dockerfile": BUILD_CONTAINER,
     "containerfile": BUILD_CONTAINER,
@@ -66,12 +71,14 @@ SUFFIXES = {
     ".py": BUILD_PYTHON,
     ".sh": BUILD_SCRIPT,
     ".bash": BUILD_SCRIPT,
+    **dict.fromkeys((".sbatch", ".slurm", ".pbs", ".lsf", ".bsub", ".qsub"), BUILD_SCRIPT),
     ".m4": BUILD_AUTOCONF,
     ".lua": BUILD_XMAKE,
     ".pro": BUILD_QMAKE,
     ".pri": BUILD_QMAKE,
     ".dockerfile": BUILD_CONTAINER,
     ".containerfile": BUILD_CONTAINER,
+    ".nix": BUILD_PACKAGES,
 }
 BEGINNINGS = (
     *(("makefile.", BUILD_MAKE), ("makefile_", BUILD_MAKE), ("makefile-", BUILD_MAKE)),
@@ -103,20 +110,38 @@ _AT_RUN_TIME = (
 _IN_PYTHON = (re.compile(rb"nvcc\b(?<=\bnvcc)"), re.compile(rb"\.cu\b"))
 """Looked for one by one, which is three times as fast as all at once: most files have none of them."""
 _NVIDIAS = rb"|--gpus(?![\w-])|--runtime[= ]nvidia\b|nvidia-(?:smi|docker)\b"
-_CUDA_IN_SCRIPT = re.compile(rb"\bnvcc\b|-DCUDA|-DCMAKE_CUDA|\w\.cu\b|CUDA_HOME|CUDA_PATH|/cuda\b" + _NVIDIAS)
-_CUDA_IN_MAKE = re.compile(_CUDA.pattern + _NVIDIAS)
+_TOOLS = (
+    rb"|\bnv(?:prof|vp)\b|\bnsys[ \t]+(?:profile|launch|stats|start|export)\b|\bnv-nsight-cu-cli\b"
+    rb"|\bncu[ \t]+--?(?:set|metrics|section|kernel|target|export|import|launch|page|[ofkc])\b"
+    rb"|\bcompute-sanitizer\b|\bcuda-(?:memcheck|gdb)\b"
+)
+"""`ncu` is a program of JavaScript's, too."""
+_OF_CLUSTERS = (
+    rb"|\b(?:module[ \t]+(?:-\w+[ \t]+)?\w+|ml|spack)[ \t][^\n]*(?i:cuda|nvhpc|nvidia|cudnn|nccl|nsight)"
+    + rf"|(?:{DIRECTIVES}|\b{LAUNCHERS})[ \t][^\n]*[\"'=:|&_ \t](?i:{SERIES})(?![A-Za-z0-9])".encode()
+)
+"""What may ask for modules or machines with NVIDIA's GPUs."""
+_CUDA_IN_SCRIPT = re.compile(
+    rb"\bnvcc\b|-DCUDA|-DCMAKE_CUDA|\w\.cu\b|CUDA_HOME|CUDA_PATH|/cuda\b" + _NVIDIAS + _TOOLS + _OF_CLUSTERS
+)
+_CUDA_IN_MAKE = re.compile(_CUDA.pattern + _NVIDIAS + _TOOLS)
 _CUDA_IN_SETTINGS = re.compile(
     rb"CUDA_(?:HOME|PATH|ARCH)|CUDACXX|/cuda\b(?!\.(?:txt|in))|\bnvcc\b|-gencode|[\w*]\.cu\b|cuda-?1\dx?\b|-cu1\d\b"
     rb"|\b(?:cudart|cublas(?:Lt)?|cufft|curand|cusparse|cusolver|cudnn)\b"
-    rb"|\bnvidia-(?:cu[a-z]+|nccl|nvjitlink|nvtx|nvshmem)\b|\bcuda-?toolkit\b|\bcuda-(?:nvcc|cudart|version|python)\b"
+    rb"|\bnvidia-(?:cu[a-z]+|nccl|nvjitlink|nvtx|nvshmem)\b|\bcuda-?toolkit\b|\bcuda-(?:nvcc|cudart|version|python|bindings|core)\b"
+    rb"|\b(?:onnxruntime|faiss)-gpu\b|\btensorrt(?:[-_]llm)?\b|\b(?:py|py3)nvml\b|\bnvidia-ml-py\b"
 )
 _CUDA_IN_LISTS = re.compile(
     rb"""\bcuda-?toolkit\b|\bcuda-(?:nvcc|cudart|version|compiler|libraries|nvrtc|profiler|nvtx|cccl|driver|python)
-    | \bcu(?:py|daq)-cuda\d | \bpytorch-cuda\b | \bnvidia-(?:cu[a-z]+|nccl|nvjitlink|nvtx|nvshmem|npp|ml-py)\b
+    | \bcu(?:py|daq)-cuda\d | \bpytorch-cuda\b | \bnvidia-(?:dali|tensorrt|modelopt)\b
+    | \bnvidia-(?:cu[a-z]+|nccl|nvjitlink|nvtx|nvshmem|npp|ml-py)\b
+    | \b(?:onnxruntime|faiss|lightgbm|dgl)-gpu\b | \btensorrt(?:[-_]llm)?\b | \b(?:py|py3)nvml\b | \[and-cuda\]
+    | \bcuda-(?:bindings|core|tile|cooperative|parallel)\b | ^[ \t]*-[ \t]*(?:nvidia::)?cuda(?=[ \t]*(?:[=<>\r\n]|$))
+    | \bnvidia/label/cuda | \bcuda(?:Packages|Support|Capabilities)\b | [ \t+"']\+cuda\b | \bcuda_arch= | "cud(?:a|nn)"
     | [-+=/_]cu1\d\d?\b | \[cuda(?:1\d)?[^\]]*\] | \blibcu(?:blas|fft|rand|sparse|solver)(?:-dev)?\b
     | \bcuda1\dx?\b | compiler\(["']cuda["']\)
     | \bcuda_compiler\b | \bcuda\d+-?toolkit\b""",
-    re.VERBOSE,
+    re.VERBOSE | re.MULTILINE,
 )
 _CUDA_IN_CONTAINERS = re.compile(
     rb"\bnvidia/cuda\b|\bnvcr\.io/|/usr/local/cuda|\bcuda-(?:toolkit|nvcc|cudart|libraries|compiler)|\bnvidia-cuda-toolkit\b"

@@ -288,7 +288,8 @@ BUILD_PACKAGES = _notice(
     "package-list",
     Effort.REVIEW,
     "List of packages names CUDA's",
-    """Recipes and environments of conda, requirements of pip and settings of pixi are copied. Packages of NVIDIA's
+    """Recipes and environments of conda, requirements of pip, lock files, settings of pixi, Spack and vcpkg, and Nix
+    expressions are copied. Packages of NVIDIA's
     (`cuda-nvcc`, `cudatoolkit`, `nvidia-cublas-cu12`) have no place in a port: ROCm comes from its own repository or
     container. Of Python packages that are built for CUDA (`cupy-cuda12x`, `pytorch-cuda`, `torch` from an index for
     `cu121`, `jax[cuda12]`) the build for ROCm is wanted, where there is one (`torch` from an index for `rocm6.4`).""",
@@ -311,6 +312,16 @@ BUILD_WORKFLOW = _notice(
     CUDA (`Jimver/cuda-toolkit`, `apt install cuda-toolkit-12-4`, an image `nvidia/cuda`) has to install ROCm, or run in
     `rocm/dev-ubuntu-22.04`. `runtime: nvidia`, `driver: nvidia` below `deploy.resources` and `--gpus` become the
     devices `/dev/kfd` and `/dev/dri` with the group `video`; `nvidia-smi` is `rocm-smi` or `amd-smi`.""",
+)
+BUILD_DEPLOYMENT = _notice(
+    "E218",
+    "deployment",
+    Effort.REVIEW,
+    "Deployment asks for NVIDIA's GPUs",
+    """Manifests of Kubernetes, values of Helm and other YAML are copied. The resource `nvidia.com/gpu` is `amd.com/gpu`
+    where AMD's device plugin or GPU operator runs, `runtimeClassName: nvidia` goes, and so do labels of nodes such as
+    `nvidia.com/gpu.product`; an image such as `nvidia/cuda` or one of `nvcr.io` has no ROCm: `rocm/dev-ubuntu-22.04`,
+    `rocm/pytorch` or `rocm/vllm` has.""",
 )
 BUILD_JSON = _notice(
     "E217",

@@ -23,7 +23,21 @@ _INCLUDE = re.compile(r"^[ ]*include[ \t]+([^\s#]+)[ \t]*$", re.MULTILINE)
 _NO_SETTINGS = re.compile(r"[$*]|\.(?:d|dep|depend|P|Po)$|^\.?depend$")
 """Behind the last slash of what is included: a name that make makes, a list of what hangs on what."""
 _USED = re.compile(rf"\$[({{](?:ROCM_PATH[)}}]|{_HOME.pattern})")
-_TOOL_NAMES = ("cuobjdump", "nvprof", "nsys", "ncu", "nvdisasm", "nvlink", "fatbinary", "ptxas", "bin2c")
+_PROFILER = "rocprofv3 (rocprof-sys for whole programs)"
+_SANITIZER = "hipcc -fsanitize=address, for gfx942:xnack+"
+_TOOL_NAMES = {
+    "cuobjdump": "llvm-objdump --offloading",
+    "nvdisasm": "llvm-objdump -d",
+    **dict.fromkeys(("nvprof", "nvvp", "nsys"), _PROFILER),
+    **dict.fromkeys(("ncu", "nv-nsight-cu-cli"), "rocprof-compute"),
+    "cuda-gdb": "rocgdb",
+    **dict.fromkeys(("cuda-memcheck", "compute-sanitizer"), _SANITIZER),
+    "nvlink": "hipcc --hip-link",
+    "fatbinary": "clang-offload-bundler",
+    "ptxas": "clang's own assembler",
+    "bin2c": "xxd -i",
+}
+"""Each with the nearest of AMD's."""
 _TOOLS = re.compile(rf"(?<![\w.$({{/-])(?:{'|'.join(_TOOL_NAMES)})(?=\s)")
 
 
@@ -75,6 +89,8 @@ class MakeCompiler(BuildRule):
         ),
         fixes("L = -L$(CUDA_HOME)/lib64\nA = a.hip", "L = -L$(ROCM_PATH)/lib\nA = a.hip", path="Makefile"),
         reports("a:\n\tcuobjdump -sass a.o", path="Makefile"),
+        reports("#!/bin/sh\ncompute-sanitizer --tool racecheck ./a\n", path="test.sh"),
+        reports("#!/bin/sh\nncu --set full ./a\n", path="test.sh"),
         reports("include ../site.cfg\na:\n\t$(ROCM_PATH)/bin/hipcc a.hip", path="Makefile", effort=Effort.REVIEW),
         clean("include ../make.config\nL = -L$(ROCM_PATH)/lib", path="Makefile"),
         clean("include ../site.cfg\nROCM_PATH ?= /opt/rocm\nL = -L$(ROCM_PATH)/lib", path="Makefile"),
@@ -96,7 +112,8 @@ class MakeCompiler(BuildRule):
                 yield self.replaced(unit, start + match.start(), start + match.end(), "hipcc")
             for match in _TOOLS.finditer(text) if tools else ():
                 where = (start + match.start(), start + match.end())
-                yield self.finding(unit, *where, f"{match[0]} is NVIDIA's tool", Effort.MANUAL)
+                message = f"{match[0]} is NVIDIA's tool: nearest to it is {_TOOL_NAMES[match[0]]}"
+                yield self.finding(unit, *where, message, Effort.MANUAL)
             if cuda:
                 yield from self._folders(unit, start, text)
         yield from self._elsewhere(unit)
