@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from porter.buildfiles.cmake import Command
+from porter.buildfiles.make_blocks import blocks_of_make, whole_blocks
 from porter.buildfiles.unit import BuildUnit, Kind
 from porter.engine import edits as editing
 from porter.model import Edit
@@ -17,6 +18,12 @@ SWITCH = "USE_HIP"
 
 _MERGED_LINES = 3
 _NVCC_BECOMES = "hipcc"
+_MARKS = re.compile(r"^[ \t]*(?:ifn?(?:eq|def)|else|endif|define|endef)\b", re.MULTILINE)
+_LOOKED_FOR = re.compile(r"\$\(shell\s+(?:which|command\s+-v|type\s+-p)\s.*\)", re.DOTALL)
+_ONLY_NAMED = re.compile(
+    r"\$[({](?:shell|info|warning|error|wildcard)\b(?!.*\))|^\s*(?:ifn?(?:eq|def)|else)\b|\b(?:echo|printf)\b"
+)
+"""Words before a compiler that is not called with sources there."""
 
 
 def both_paths(unit: BuildUnit, edits: Iterable[Edit]) -> bytes:
@@ -43,10 +50,32 @@ def shims_from(unit: BuildUnit) -> str:
 
 
 def _make(unit: BuildUnit, changes: list[Edit]) -> list[Edit]:
-    flags = f" -I{shims_from(unit)} -include cuda_runtime.h"
-    changes = [_with_headers(unit, edit, flags) for edit in changes]
-    regions = _merged(unit.text, [_logical_lines(unit.text, e.start, e.end) for e in changes], lambda gap: True)
-    return _guarded(unit, changes, regions, "ifdef USE_HIP", "else", "endif")
+    changes = _with_headers_of_make(unit, changes, f" -I{shims_from(unit)} -include cuda_runtime.h")
+    blocks = blocks_of_make(unit.text)
+    regions = [whole_blocks(blocks, *_logical_lines(unit.text, e.start, e.end)) for e in changes]
+    merged = _merged(unit.text, regions, lambda gap: _MARKS.search(gap) is None)
+    return _guarded(unit, changes, merged, "ifdef USE_HIP", "else", "endif")
+
+
+def _with_headers_of_make(unit: BuildUnit, changes: list[Edit], flags: str) -> list[Edit]:
+    """A compiler that is called finds the headers that only AMD builds see; one that is only named does not."""
+    written: list[Edit] = []
+    values = [(one.start, one.end) for one in unit.makefile.assignments]
+    for edit in changes:
+        if not (edit.text.endswith(_NVCC_BECOMES) and unit.text[edit.start : edit.end].endswith("nvcc")):
+            written.append(edit)
+            continue
+        line = _logical_lines(unit.text, edit.start, edit.end)[0]
+        before = unit.text[line : edit.start]
+        value = next((one for one in values if one[0] <= edit.start < one[1]), None)
+        looked_for = value is not None and _LOOKED_FOR.fullmatch(unit.text[value[0] : value[1]].strip()) is not None
+        if looked_for and value is not None:
+            written += [edit, Edit(value[0], value[0], f"$(patsubst %,%{flags},"), Edit(value[1], value[1], ")")]
+        elif _ONLY_NAMED.search(before) is not None or before.count("`") % 2:
+            written.append(edit)
+        else:
+            written.append(edit._replace(text=edit.text + flags))
+    return sorted(set(written))
 
 
 def _shell(unit: BuildUnit, changes: list[Edit]) -> list[Edit]:
