@@ -18,6 +18,8 @@ SWITCH = "USE_HIP"
 
 _MERGED_LINES = 3
 _NVCC_BECOMES = "hipcc"
+_CALLER = re.compile(r"(?:[^\s=]*/)?nvcc(?![\w.-])")
+_CALLED = re.compile(r"(?:[^\s=]*/)?hipcc(?![\w.-])")
 _MARKS = re.compile(r"^[ \t]*(?:ifn?(?:eq|def)|else|endif|define|endef)\b", re.MULTILINE)
 _LOOKED_FOR = re.compile(r"\$\(shell\s+(?:which|command\s+-v|type\s+-p)\s.*\)", re.DOTALL)
 _ONLY_NAMED = re.compile(
@@ -62,7 +64,8 @@ def _with_headers_of_make(unit: BuildUnit, changes: list[Edit], flags: str) -> l
     written: list[Edit] = []
     values = [(one.start, one.end) for one in unit.makefile.assignments]
     for edit in changes:
-        if not (edit.text.endswith(_NVCC_BECOMES) and unit.text[edit.start : edit.end].endswith("nvcc")):
+        called = _CALLED.match(edit.text) if _CALLER.match(unit.text[edit.start : edit.end]) else None
+        if called is None:
             written.append(edit)
             continue
         line = _logical_lines(unit.text, edit.start, edit.end)[0]
@@ -74,7 +77,7 @@ def _with_headers_of_make(unit: BuildUnit, changes: list[Edit], flags: str) -> l
         elif _ONLY_NAMED.search(before) is not None or before.count("`") % 2:
             written.append(edit)
         else:
-            written.append(edit._replace(text=edit.text + flags))
+            written.append(edit._replace(text=called[0] + flags + edit.text[called.end() :]))
     return sorted(set(written))
 
 

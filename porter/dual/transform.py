@@ -158,7 +158,8 @@ def _sort(draft: _Draft, edit: Edit) -> None:
         if not by_macro and _is_put_together(old, edit.text):
             return
     if directive is not None and directive.name in _CONDITIONS:
-        draft.conditions.setdefault(directive, []).append(edit)
+        if not _asks_both(tokens, directive, edit):
+            draft.conditions.setdefault(directive, []).append(edit)
         return
     draft.guarded.append(edit)
 
@@ -194,6 +195,12 @@ def _asks_whether(tokens: Tokens, directive: Directive, edit: Edit) -> bool:
     if directive.name not in _CONDITIONS or edit.text.startswith("PORTER_CUDA_VERSION"):
         return False
     return directive.name in _BY_NAME or _defined(tokens, tokens.at(edit.start))[0] is not None
+
+
+def _asks_both(tokens: Tokens, directive: Directive, edit: Edit) -> bool:
+    """Whether a condition was written for both vendors before."""
+    asked = tokens.texts[directive.first : directive.last]
+    return GUARD in asked or edit.text in asked
 
 
 def _agrees(draft: _Draft, old: str, new: str) -> bool:

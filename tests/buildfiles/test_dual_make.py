@@ -61,6 +61,8 @@ def test_make_does_what_it_did_and_what_the_port_does(tmp_path: Path, name: str,
     ("line", "wanted"),
     [
         ("N = nvcc", f"N = hipcc {FLAGS}"),
+        ("N = nvcc -ccbin g++", f"N = hipcc {FLAGS}"),
+        ("N = $(CUDA_HOME)/bin/nvcc", f"N = $(ROCM_PATH)/bin/hipcc {FLAGS}"),
         ("N = $(shell which nvcc)", f"N = $(patsubst %,% {FLAGS},$(shell which hipcc))"),
         ("V = $(shell nvcc --version | grep release)", "V = $(shell hipcc --version | grep release)"),
         ("$(info nvcc is used)", "$(info hipcc is used)"),
