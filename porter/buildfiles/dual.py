@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from porter.buildfiles.cmake import Command
+from porter.buildfiles.dual_python import guarded_python
 from porter.buildfiles.make_blocks import blocks_of_make, whole_blocks
 from porter.buildfiles.unit import BuildUnit, Kind
 from porter.engine import edits as editing
@@ -35,7 +36,8 @@ def both_paths(unit: BuildUnit, edits: Iterable[Edit]) -> bytes:
         return unit.source.data
     write = {Kind.CMAKE: _cmake, Kind.MAKE: _make, Kind.SHELL: _shell}.get(unit.kind)
     if unit.kind is Kind.PYTHON:
-        return editing.apply(unit.text, changes).encode("latin-1")
+        written = guarded_python(unit.text, changes, unit.source.newline)
+        return unit.source.data if written is None else written.encode("latin-1")
     if write is None:
         return unit.source.data
     return editing.apply(unit.text, write(unit, changes)).encode("latin-1")

@@ -200,7 +200,8 @@ def _asks_whether(tokens: Tokens, directive: Directive, edit: Edit) -> bool:
 def _asks_both(tokens: Tokens, directive: Directive, edit: Edit) -> bool:
     """Whether a condition was written for both vendors before."""
     asked = tokens.texts[directive.first : directive.last]
-    return GUARD in asked or edit.text in asked
+    written = _ARCHITECTURES if edit.text in _ARCHITECTURES else {edit.text}
+    return not {GUARD, *written}.isdisjoint(asked)
 
 
 def _agrees(draft: _Draft, old: str, new: str) -> bool:
