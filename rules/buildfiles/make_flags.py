@@ -37,7 +37,8 @@ class MakeFlags(BuildRule):
         fixes("a:\n\t$(NVCC) -G a.c -o a", "a:\n\t$(NVCC) -g -Xarch_device -O0 a.c -o a", path="Makefile"),
         fixes(
             "F=--use_fast_math\nnvcc $F a.c\n",
-            "F=-fgpu-flush-denormals-to-zero\\ -fno-hip-fp32-correctly-rounded-divide-sqrt\\ -fcuda-approx-transcendentals\n"
+            "F=-fgpu-flush-denormals-to-zero"
+            "\\ -fno-hip-fp32-correctly-rounded-divide-sqrt\\ -fcuda-approx-transcendentals\n"
             "nvcc $F a.c\n",
             path="build.sh",
         ),

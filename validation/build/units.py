@@ -14,7 +14,6 @@ from typing import Any
 
 from porter.validation.build.includes import Headers, included
 
-from porter.dual.headers import NAMES, SHIMS
 from porter.errors import Unusable
 from porter.project.manifest import NAME as MANIFEST
 from porter.project.manifest import Manifest, read_manifest
@@ -22,6 +21,9 @@ from porter.project.records import FileRecord, Status
 from porter.system.reading import read_json, read_regular
 
 GPU = (".hip", ".cu")
+_SHIMS = "porter/hip"
+"""The headers that only AMD builds of a tree for both vendors see."""
+_NAMES = f"{_SHIMS}/cuda_to_hip.h"
 CXX = (".cpp", ".cc", ".cxx", ".c++", ".C")
 _GPU_CODE = re.compile(rb"\b__global__\b|<<<|\bhip/hip_runtime|\bhipLaunchKernel")
 _DESCRIPTIONS = ("compile_commands.json", "build/compile_commands.json", "out/compile_commands.json")
@@ -157,8 +159,8 @@ def _has_gpu_code(path: Path) -> bool:
 def _implied(root: Path, path: str, manifest: Manifest | None, headers: Headers) -> Unit:
     """Include folders that make the unit's own includes resolve, and the settings of the port."""
     settings = _settings(root) if manifest else {}
-    dual = manifest is not None and (root / NAMES).is_file()
-    given = [f"-I{root / SHIMS}", "-include", "cuda_runtime.h"] if dual else []
+    dual = manifest is not None and (root / _NAMES).is_file()
+    given = [f"-I{root / _SHIMS}", "-include", "cuda_runtime.h"] if dual else []
     given += [*(f"-I{root / folder}" for folder in settings.get("include_dirs", ()))]
     given += [f"-D{name}" for name in settings.get("defines", ())]
     found = [f"-I{folder}" for folder in headers.folders_for(path)]
