@@ -7,6 +7,9 @@ import re
 from collections.abc import Callable, Iterable
 
 from porter.buildfiles.cmake import Command
+from porter.buildfiles.dual_python import guarded_python
+from porter.buildfiles.make_blocks import blocks_of_make, whole_blocks
+from porter.buildfiles.shell_blocks import Statements
 from porter.buildfiles.unit import BuildUnit, Kind
 from porter.engine import edits as editing
 from porter.model import Edit
@@ -17,6 +20,16 @@ SWITCH = "USE_HIP"
 
 _MERGED_LINES = 3
 _NVCC_BECOMES = "hipcc"
+_CALLER = re.compile(r"(?:[^\s=]*/)?nvcc(?![\w.-])")
+_CALLED = re.compile(r"(?:[^\s=]*/)?hipcc(?![\w.-])")
+_ASKED = re.compile(r"\b(?:which|hash|type|command)\s[^;|&]*$|\b(?:echo|printf)\b")
+_VERSION = re.compile(r"nvcc\s+(?:-V|--version|--help|--list)")
+_MARKS = re.compile(r"^[ \t]*(?:ifn?(?:eq|def)|else|endif|define|endef)\b", re.MULTILINE)
+_LOOKED_FOR = re.compile(r"\$\(shell\s+(?:which|command\s+-v|type\s+-p)\s.*\)", re.DOTALL)
+_ONLY_NAMED = re.compile(
+    r"\$[({](?:shell|info|warning|error|wildcard)\b(?!.*\))|^\s*(?:ifn?(?:eq|def)|else)\b|\b(?:echo|printf)\b"
+)
+"""Words before a compiler that is not called with sources there."""
 
 
 def both_paths(unit: BuildUnit, edits: Iterable[Edit]) -> bytes:
@@ -26,7 +39,8 @@ def both_paths(unit: BuildUnit, edits: Iterable[Edit]) -> bytes:
         return unit.source.data
     write = {Kind.CMAKE: _cmake, Kind.MAKE: _make, Kind.SHELL: _shell}.get(unit.kind)
     if unit.kind is Kind.PYTHON:
-        return editing.apply(unit.text, changes).encode("latin-1")
+        written = guarded_python(unit.text, changes, unit.source.newline)
+        return unit.source.data if written is None else written.encode("latin-1")
     if write is None:
         return unit.source.data
     return editing.apply(unit.text, write(unit, changes)).encode("latin-1")
@@ -43,26 +57,67 @@ def shims_from(unit: BuildUnit) -> str:
 
 
 def _make(unit: BuildUnit, changes: list[Edit]) -> list[Edit]:
-    flags = f" -I{shims_from(unit)} -include cuda_runtime.h"
-    changes = [_with_headers(unit, edit, flags) for edit in changes]
-    regions = _merged(unit.text, [_logical_lines(unit.text, e.start, e.end) for e in changes], lambda gap: True)
-    return _guarded(unit, changes, regions, "ifdef USE_HIP", "else", "endif")
+    changes = _with_headers_of_make(unit, changes, f" -I{shims_from(unit)} -include cuda_runtime.h")
+    blocks = blocks_of_make(unit.text)
+    regions = [whole_blocks(blocks, *_logical_lines(unit.text, e.start, e.end)) for e in changes]
+    merged = _merged(unit.text, regions, lambda gap: _MARKS.search(gap) is None)
+    return _guarded(unit, changes, merged, "ifdef USE_HIP", "else", "endif")
+
+
+def _with_headers_of_make(unit: BuildUnit, changes: list[Edit], flags: str) -> list[Edit]:
+    """A compiler that is called finds the headers that only AMD builds see; one that is only named does not."""
+    written: list[Edit] = []
+    values = [(one.start, one.end) for one in unit.makefile.assignments]
+    for edit in changes:
+        called = _CALLED.match(edit.text) if _CALLER.match(unit.text[edit.start : edit.end]) else None
+        if called is None:
+            written.append(edit)
+            continue
+        line = _logical_lines(unit.text, edit.start, edit.end)[0]
+        before = unit.text[line : edit.start]
+        value = next((one for one in values if one[0] <= edit.start < one[1]), None)
+        looked_for = value is not None and _LOOKED_FOR.fullmatch(unit.text[value[0] : value[1]].strip()) is not None
+        if looked_for and value is not None:
+            written += [edit, Edit(value[0], value[0], f"$(patsubst %,%{flags},"), Edit(value[1], value[1], ")")]
+        elif _ONLY_NAMED.search(before) is not None or before.count("`") % 2:
+            written.append(edit)
+        else:
+            written.append(edit._replace(text=called[0] + flags + edit.text[called.end() :]))
+    return sorted(set(written))
 
 
 def _shell(unit: BuildUnit, changes: list[Edit]) -> list[Edit]:
-    flags = f' -I"$(dirname "$0")/{shims_from(unit)}" -include cuda_runtime.h'
-    changes = [_with_headers(unit, edit, flags) for edit in changes]
-    regions = _merged(
-        unit.text, [_logical_lines(unit.text, e.start, e.end) for e in changes], lambda gap: not gap.strip()
-    )
-    return _guarded(unit, changes, regions, 'if [ -n "${USE_HIP:-}" ]; then', "else", "fi")
+    statements = Statements(unit.source.data)
+    called = [edit for edit in changes if not statements.is_text(edit.start)]
+    told = [edit for edit in changes if edit not in called]
+    changes = sorted([*told, *_with_headers_of_shell(unit, called, shims_from(unit))])
+    regions = [statements.around(edit.start, edit.end) for edit in changes]
+    merged = _merged(unit.text, regions, lambda gap: not gap.strip())
+    return _guarded(unit, changes, merged, 'if [ -n "${USE_HIP:-}" ]; then', "else", "fi")
 
 
-def _with_headers(unit: BuildUnit, edit: Edit, flags: str) -> Edit:
-    """A call of hipcc finds the headers that only AMD builds see."""
-    if edit.text == _NVCC_BECOMES and unit.text[edit.start : edit.end] == "nvcc":
-        return edit._replace(text=edit.text + flags)
-    return edit
+def _with_headers_of_shell(unit: BuildUnit, changes: list[Edit], shims: str) -> list[Edit]:
+    """As in Makefiles; a variable gets the compiler and the flags as one value."""
+    in_quotes = f' -I$(dirname "$0")/{shims} -include cuda_runtime.h'
+    flags = f' -I"$(dirname "$0")/{shims}" -include cuda_runtime.h'
+    values = [(one.start, one.end) for one in unit.makefile.assignments]
+    written: list[Edit] = []
+    for edit in changes:
+        called = _CALLED.match(edit.text) if _CALLER.match(unit.text[edit.start : edit.end]) else None
+        value = next((one for one in values if one[0] <= edit.start < one[1]), None)
+        if called is None:
+            written.append(edit)
+        elif value is not None and unit.text[value[0]] != "(":
+            if _VERSION.search(unit.text, *value) is not None:
+                written.append(edit)
+                continue
+            quote = "" if unit.text[value[0] - 1] == '"' else '"'
+            written += [edit, Edit(value[0], value[0], quote), Edit(value[1], value[1], f"{in_quotes}{quote}")]
+        elif _ASKED.search(unit.text[_logical_lines(unit.text, edit.start, edit.end)[0] : edit.start]) is not None:
+            written.append(edit)
+        else:
+            written.append(edit._replace(text=called[0] + flags + edit.text[called.end() :]))
+    return sorted({edit for edit in written if edit.text or edit.start < edit.end})
 
 
 def _logical_lines(text: str, start: int, end: int) -> tuple[int, int]:

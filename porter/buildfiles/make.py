@@ -302,9 +302,14 @@ def _indented(node: tree_sitter.Node, data: bytes) -> Assignment | None:
     return Assignment(found[1].decode("latin-1"), found.end(), node.end_byte)
 
 
+def parsed_shell(data: bytes) -> tree_sitter.Node:
+    """The tree of a shell script."""
+    return _bash_parser().parse(data).root_node
+
+
 def parse_shell(data: bytes) -> Makefile:
     """A shell script."""
-    root = _bash_parser().parse(data).root_node
+    root = parsed_shell(data)
     assignments: list[Assignment] = []
     lines: list[Line] = []
     comments: list[tuple[int, int]] = []

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import bisect
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from porter.cpp.conditionals import find_groups
@@ -23,15 +23,20 @@ _OURS = frozenset({GUARD, "__HIPCC__"})
 _INCLUDE_LINES = re.compile(r'(?:\s*#[ \t]*include[ \t]+(?:<[^>\n]+>|"[^"\n]+")[ \t]*(?:\r?\n|\Z))+')
 _OPERAND = re.compile(r'#[ \t]*include[ \t]+(<[^>\n]+>|"[^"\n]+")')
 _SUPPORT = re.compile(r'"(?:\.\./)*(porter/[^"]+)"')
-_GUARD_LINES = re.compile(r"\s*(?:#(?:ifndef __HIPCC__|if !defined\(__HIPCC__\))[^\n]*|#endif[^\n]*)\s*")
+_GUARD_LINES = re.compile(
+    r"\s*#(?:ifndef (?P<name>__HIPCC__|__HIP_PLATFORM_AMD__|__clang__)|if !defined\(__HIPCC__\)|endif)[^\n]*\s*"
+)
 _COMMENT_LINE = re.compile(r"//[^\n]*\n")
 _NAME = re.compile(r"[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*")
 _CUDA_NAME = re.compile(
-    r"__\w+|cu[A-Z]\w*|CU_?[A-Z]\w*|cuda[A-Z_]\w*|make_cu\w+|(?:cub|thrust_cuda|cooperative_groups)|nv\w+|NV\w+"
+    r"__\w+|cu[A-Z]\w*|CU_?[A-Za-z]\w*|cuda[A-Z_]\w*|make_cu\w+|(?:cub|thrust_cuda|cooperative_groups)|nv\w+|NV\w+"
     r"|(?:cublas|cufft|curand|cusparse|cusolver|nccl|nvrtc|nvtx|cudnn|CUDA|CUBLAS|CUFFT|CURAND|CUSPARSE|CUSOLVER)\w*"
 )
 _NEVER = frozenset({"__CUDACC__", "__CUDA_ARCH__", "__NVCC__", "cuda"})
 _COMPILERS = frozenset({"__CUDACC__", "__NVCC__"})
+_ARCHITECTURES = frozenset({"PORTER_CUDA_ARCH", "PORTER_CUDA_ARCH_SOLE"})
+_BY_NAME = {"ifdef": ("", "||"), "ifndef": ("!", "&&")}
+_CONDITION = re.compile(r"^\s*#\s*(ifdef|ifndef|elif|if)\b")
 _CONDITIONS = frozenset({"if", "ifdef", "ifndef", "elif"})
 _MERGED_LINES = 2
 """Guards with no more lines between them are one guard."""
@@ -60,7 +65,9 @@ class _Draft:
     headers: dict[str, tuple[str, ...]] = field(default_factory=dict)
     includes: dict[str, None] = field(default_factory=dict)
     in_place: list[Edit] = field(default_factory=list)
+    conditions: dict[Directive, list[Edit]] = field(default_factory=dict)
     guarded: list[Edit] = field(default_factory=list)
+    guard_lines: list[Edit] = field(default_factory=list)
 
 
 def transform(data: bytes, edits: Iterable[Edit]) -> Dual:
@@ -80,6 +87,9 @@ def transform(data: bytes, edits: Iterable[Edit]) -> Dual:
             _sort(draft, edit)
     for include, changes in by_include.items():
         _header(draft, include, changes)
+    for directive, changes in draft.conditions.items():
+        draft.in_place += _condition_for_both(tokens, directive, changes)
+    draft.in_place += _lines_of_guards(tokens, sorted(draft.guard_lines, key=lambda edit: edit.start))
     regions = _regions(text, tokens, draft.guarded)
     written = [*_in_place(draft, regions), *_guards(text, draft, regions)]
     return Dual(
@@ -129,18 +139,27 @@ def _sort(draft: _Draft, edit: Edit) -> None:
         if _INCLUDE_LINES.fullmatch(edit.text):
             draft.includes.update(dict.fromkeys(map(_operand, _OPERAND.findall(edit.text))))
             return
-        if _GUARD_LINES.fullmatch(edit.text) or _COMMENT_LINE.fullmatch(edit.text):
+        if _GUARD_LINES.fullmatch(edit.text):
+            draft.guard_lines.append(edit)
+            return
+        if _COMMENT_LINE.fullmatch(edit.text):
             draft.in_place.append(edit)
             return
     directive = _directive_at(tokens, edit.start)
-    if directive is not None and directive.name in _CONDITIONS and _compiler_condition(draft, edit, directive):
-        return
     old = tokens.text[edit.start : edit.end]
-    if _is_whole_name(tokens, edit) and is_renamed_by_macro(old, edit.text) and _agrees(draft, old, edit.text):
-        draft.macros[old] = edit.text
+    if old.startswith("::") and edit.text == f"porter{old}" and is_renamed_by_macro(old[2:], edit.text):
+        _sort(draft, edit._replace(start=tokens.starts[tokens.at(edit.start) + 1]))
         return
+    if _is_whole_name(tokens, edit):
+        by_macro = is_renamed_by_macro(old, edit.text) and _agrees(draft, old, edit.text)
+        if by_macro and not (directive is not None and _asks_whether(tokens, directive, edit)):
+            draft.macros[old] = edit.text
+            return
+        if not by_macro and _is_put_together(old, edit.text):
+            return
     if directive is not None and directive.name in _CONDITIONS:
-        draft.in_place.append(edit)
+        if not _asks_both(tokens, directive, edit):
+            draft.conditions.setdefault(directive, []).append(edit)
         return
     draft.guarded.append(edit)
 
@@ -165,6 +184,26 @@ def is_renamed_by_macro(old: str, new: str) -> bool:
     return _CUDA_NAME.fullmatch(old) is not None and old not in _NEVER and _NAME.fullmatch(new) is not None
 
 
+def _is_put_together(old: str, new: str) -> bool:
+    """Whether a macro makes a name of one of CUDA's (`p_##name`): what `##` is given is not expanded, so it stays."""
+    start = next((i for i, (one, other) in enumerate(zip(old, new, strict=False)) if one != other), 0)
+    return start > 0 and old.startswith("cu", start) and new.startswith("hip", start)
+
+
+def _asks_whether(tokens: Tokens, directive: Directive, edit: Edit) -> bool:
+    """Whether a condition asks if a name is defined, which it would always be as a macro; versions are."""
+    if directive.name not in _CONDITIONS or edit.text.startswith("PORTER_CUDA_VERSION"):
+        return False
+    return directive.name in _BY_NAME or _defined(tokens, tokens.at(edit.start))[0] is not None
+
+
+def _asks_both(tokens: Tokens, directive: Directive, edit: Edit) -> bool:
+    """Whether a condition was written for both vendors before."""
+    asked = tokens.texts[directive.first : directive.last]
+    written = _ARCHITECTURES if edit.text in _ARCHITECTURES else {edit.text}
+    return not {GUARD, *written}.isdisjoint(asked)
+
+
 def _agrees(draft: _Draft, old: str, new: str) -> bool:
     return draft.macros.get(old, new) == new
 
@@ -186,25 +225,92 @@ def _directive_at(tokens: Tokens, offset: int) -> Directive | None:
     return None
 
 
-def _compiler_condition(draft: _Draft, edit: Edit, directive: Directive) -> bool:
-    """`#ifdef __CUDACC__`, which the port asks of HIP's compiler: both are asked for."""
-    tokens = draft.tokens
-    old = tokens.text[edit.start : edit.end]
-    if old not in _COMPILERS or edit.text != "__HIPCC__":
-        return False
-    if directive.name in ("ifdef", "ifndef"):
-        no, joint = ("!", "&&") if directive.name == "ifndef" else ("", "||")
-        new = f"#if {no}defined({old}) {joint} {no}defined(__HIPCC__)"
-        draft.in_place.append(Edit(directive.start, edit.end, new))
-        return True
-    index = tokens.at(edit.start)
-    start, end = _defined(tokens, index)
-    if start is None:
-        new = f"({old} || defined(__HIPCC__))"
-        draft.in_place.append(Edit(edit.start, edit.end, new))
-        return True
-    draft.in_place.append(Edit(start, end, f"(defined({old}) || defined(__HIPCC__))"))
-    return True
+def _condition_for_both(tokens: Tokens, directive: Directive, changes: list[Edit]) -> list[Edit]:
+    """`#ifdef __CUDACC__`, which the port asks of HIP's compiler: both are asked for, each by its own names."""
+    if all(_is_of_both(tokens, edit) for edit in changes):
+        if directive.name not in _BY_NAME:
+            return [_both_names(tokens, edit) for edit in changes]
+        old, new, no, joint = *_names_of(tokens, changes[0]), *_BY_NAME[directive.name]
+        end = max(edit.end for edit in changes)
+        return [Edit(directive.start, end, f"#if {no}defined({old}) {joint} {no}defined({new})")]
+    start = directive.start
+    end = max(tokens.end(directive.last - 1), *(edit.end for edit in changes))
+    old_text = tokens.text[start:end]
+    shifted = [Edit(edit.start - start, edit.end - start, edit.text) for edit in changes]
+    amd, cuda = _asked(editing.apply(old_text, shifted)), _asked(old_text)
+    word = "elif" if directive.name == "elif" else "if"
+    return [
+        Edit(start, end, f"#{word} (defined({GUARD}) && {_grouped(amd)}) || (!defined({GUARD}) && {_grouped(cuda)})")
+    ]
+
+
+def _grouped(asked: str) -> str:
+    """An expression that stands beside `&&`."""
+    return asked if re.fullmatch(r"!?defined\(\w+\)", asked) else f"({asked})"
+
+
+def _asked(directive: str) -> str:
+    """What a condition asks, as an expression of `#if`."""
+    _, word, rest = _CONDITION.split(directive, maxsplit=1)
+    if word in _BY_NAME:
+        return f"{'!' if word == 'ifndef' else ''}defined({rest.strip()})"
+    return rest.strip()
+
+
+def _lines_of_guards(tokens: Tokens, lines: list[Edit]) -> Iterator[Edit]:
+    """What keeps code from HIP's compilers, or lets them see what a condition hides, and changes nothing for CUDA's."""
+    open_guards, let_in = 0, False
+    for edit in lines:
+        found = _GUARD_LINES.fullmatch(edit.text)
+        if edit.text.lstrip().startswith("#endif"):
+            asked = _condition_around(tokens, edit.start) if not open_guards else ""
+            if asked:
+                let_in = True
+                end = "\r\n" if edit.text.endswith("\r\n") else "\n"
+                edit = edit._replace(text=f"{edit.text}#if defined({GUARD}) || {_grouped(asked)}{end}")
+            open_guards = max(open_guards - 1, 0)
+        elif let_in:
+            let_in = False
+            asked = _condition_around(tokens, edit.start)
+            lines_of = re.sub(r"#ifndef.*", f"#endif\n#if !defined({GUARD}) && {_grouped(asked)}", edit.text)
+            edit = edit._replace(text=lines_of)
+        else:
+            open_guards += 1
+            if found is not None and found["name"] == "__clang__":
+                asked = f"#if !defined({GUARD}) || !defined(__clang__)"
+                edit = edit._replace(text=edit.text.replace("#ifndef __clang__", asked))
+        yield edit
+
+
+def _condition_around(tokens: Tokens, offset: int) -> str:
+    """What the innermost condition asks whose first branch a place is in; empty: it is in none."""
+    around = ""
+    for group in find_groups(tokens):
+        first, second = group.directives[0], group.directives[1]
+        if first.end <= offset <= second.start:
+            around = _asked(tokens.text[first.start : tokens.end(first.last - 1)])
+    return around
+
+
+def _is_of_both(tokens: Tokens, edit: Edit) -> bool:
+    """Whether an edit replaces a macro of CUDA's that AMD's compilers never have by one that CUDA's never have."""
+    old, new = _names_of(tokens, edit)
+    return (old in _COMPILERS and new == "__HIPCC__") or (old == "__CUDA_ARCH__" and new in _ARCHITECTURES)
+
+
+def _names_of(tokens: Tokens, edit: Edit) -> tuple[str, str]:
+    return tokens.text[edit.start : edit.end], edit.text
+
+
+def _both_names(tokens: Tokens, edit: Edit) -> Edit:
+    """Asks for either macro; in a condition a macro that is not there is 0."""
+    old, new = _names_of(tokens, edit)
+    start, end = _defined(tokens, tokens.at(edit.start))
+    if start is not None:
+        return Edit(start, end, f"(defined({old}) || defined({new}))")
+    if old in _COMPILERS:
+        return Edit(edit.start, edit.end, f"({old} || defined({new}))")
+    return Edit(edit.start, edit.end, f"({old} + {new})")
 
 
 def _defined(tokens: Tokens, index: int) -> tuple[int | None, int]:
@@ -299,7 +405,8 @@ def _guards(text: str, draft: _Draft, regions: list[tuple[int, int]]) -> list[Ed
         old = text[start:end]
         tail = "" if old.endswith("\n") else newline
         new = editing.apply(old, changes)
-        new_tail = "" if new.endswith("\n") or not new else newline
-        written.append(Edit(start, start, f"#ifdef {GUARD}{newline}{new}{new_tail}#else{newline}"))
+        new_tail = "" if new.endswith("\n") else newline
+        head = f"#ifdef {GUARD}{newline}{new}{new_tail}#else" if new.strip() else f"#ifndef {GUARD}"
+        written.append(Edit(start, start, f"{head}{newline}"))
         written.append(Edit(end, end, f"{tail}#endif{newline if not tail else ''}"))
     return written

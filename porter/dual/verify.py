@@ -85,8 +85,8 @@ def _verdict(
 
 
 def _preprocessor() -> tuple[str, ...] | None:
-    """A command that preprocesses CUDA; line numbers are the same everywhere, since guards move lines."""
-    line = ("-D__LINE__=0",)
+    """A command that preprocesses CUDA; lines and times are the same everywhere: guards move lines."""
+    line = ("-D__LINE__=0", "-D__TIME__=0", "-D__DATE__=0", "-D__TIMESTAMP__=0")
     if (nvcc := on_this_machine("nvcc")) is not None:
         return (nvcc, "-E", "-x", "cu", *line, "-Xcompiler", "-Wno-builtin-macro-redefined")
     for name in ("clang++", "clang++ of hipcc"):

@@ -36,6 +36,13 @@ class MakeFlags(BuildRule):
         ),
         fixes("a:\n\t$(NVCC) -G a.c -o a", "a:\n\t$(NVCC) -g -Xarch_device -O0 a.c -o a", path="Makefile"),
         fixes(
+            "F=--use_fast_math\nnvcc $F a.c\n",
+            "F=-fgpu-flush-denormals-to-zero"
+            "\\ -fno-hip-fp32-correctly-rounded-divide-sqrt\\ -fcuda-approx-transcendentals\n"
+            "nvcc $F a.c\n",
+            path="build.sh",
+        ),
+        fixes(
             "nvcc -dc -ftz=true a.c\n",
             "nvcc -fgpu-rdc -c -fgpu-flush-denormals-to-zero a.c\n",
             path="build.sh",
@@ -123,11 +130,12 @@ class MakeFlags(BuildRule):
             if "-" not in unit.text[assignment.start : assignment.end]:
                 continue
             certain = assignment.name in make.flag_variables
+            glue = "\\ " if _is_bare_word(unit, assignment.start, assignment.end) else " "
             for words in make.words(assignment.start, assignment.end):
                 for number, command in enumerate(_commands(unit.text, words)):
                     another = number > 0 or _is_another_command(unit.text, command)
                     known = certain and (not another or make.calls_nvcc(command[0].start, command[-1].end))
-                    yield from self.flags(unit, command, all_known=known, arch_flags=True)
+                    yield from self.flags(unit, command, all_known=known, arch_flags=True, glue=glue)
         for line in make.lines:
             if unit.kind is Kind.SHELL and any(a.start <= line.start < a.end for a in make.assignments):
                 continue
@@ -160,6 +168,15 @@ class MakeFlags(BuildRule):
         texts |= {word for a in named for word in unit.text[a.start : a.end].split()}
         inputs = any(text.startswith("$") or text.endswith((".o", ".a")) for text in texts)
         return "-o" in texts and inputs and not texts & _DOES_NOT_LINK and not any(map(_SOURCE.search, texts))
+
+
+def _is_bare_word(unit: BuildUnit, start: int, end: int) -> bool:
+    """Whether a shell's variable gets a word without quotes: a blank in it would begin a command."""
+    value = unit.text[start:end]
+    return unit.kind is Kind.SHELL and unit.text[start - 1] not in "\"'" and _BARE.fullmatch(value) is not None
+
+
+_BARE = re.compile(r"[^\s\"'()`]+")
 
 
 def _commands(text: str, words: list[Word]) -> Iterator[list[Word]]:

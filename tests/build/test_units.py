@@ -11,6 +11,7 @@ from porter.validation.build.link import programs
 from porter.validation.build.units import find_tree
 
 from porter.errors import Unusable
+from tests.cli.command import porter
 
 
 def _write(root: Path, files: dict[str, str]) -> Path:
@@ -58,6 +59,20 @@ def test_only_gpu_code_is_a_unit_of_an_unported_folder(tmp_path: Path) -> None:
         },
     )
     assert [unit.path for unit in find_tree(tmp_path).units] == ["a.hip", "b.cpp"]
+
+
+def test_a_tree_for_both_vendors(tmp_path: Path) -> None:
+    files = {
+        "a.cu": "#include <cuda_runtime.h>\nint main() { return cudaDeviceSynchronize(); }\n",
+        "b.cu": "__global__ void k(int *p) { p[0] = 1; }\n",
+        "c.cpp": "int c;\n",
+    }
+    source = _write(tmp_path / "src", files)
+    assert porter("port", source, "-o", tmp_path / "out", "--style", "dual").code == 0
+    assert (tmp_path / "out/a.cu").read_text() == files["a.cu"]
+    units = find_tree(tmp_path / "out").units
+    assert [unit.path for unit in units] == ["a.cu", "b.cu"]
+    assert all(unit.options[:3] == (f"-I{tmp_path}/out/porter/hip", "-include", "cuda_runtime.h") for unit in units)
 
 
 def test_one_file(tmp_path: Path) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import subprocess
 
 import pytest
 from porter.rules.torch_extension.hipified_mark import MARK
 
+from porter.cpp.lex import lex
 from porter.dual.headers import collect, generated, pack
 from porter.dual.transform import GUARD, transform
 from porter.engine.edits import apply
@@ -15,6 +17,7 @@ from porter.engine.registry import all_rules
 from porter.engine.rule import Example
 from porter.model import Edit
 from porter.source import SourceFile
+from tests.outside import needs, require
 from tests.rules.test_examples import context
 
 GUARDED = re.compile(
@@ -104,6 +107,42 @@ def test_examples_of_all_rules(example: Example) -> None:
     assert kept == [line for line in example.before.splitlines() if not CONDITION.match(line) and line != MARK]
 
 
+PREPROCESSOR = ("-E", "-P", "-x", "c++", "-nostdinc", "-w", "-D__LINE__=0", "-")
+CUDA = ("-D__CUDACC__", "-D__NVCC__", "-D__CUDACC_VER_MAJOR__=12", "-DCUDA_VERSION=12000")
+AMD = (f"-D{GUARD}", "-D__HIPCC__", "-D__HIP_DEVICE_COMPILE__=1")
+PASSES = ("-D__CUDA_ARCH__=800",), ("-DPORTER_CUDA_ARCH=700", "-DPORTER_CUDA_ARCH_SOLE=800")
+INCLUDE = re.compile(r"^[ \t]*#[ \t]*(?:include|pragma)\b.*$|\b__has_include\w*\b", re.MULTILINE)
+
+
+def seen(text: str, *defines: str) -> list[str]:
+    """What a compiler sees of a text: the tokens, without what headers have, or the words of an error."""
+    clang = require("clang++")
+    done = subprocess.run(
+        [clang, *defines, *PREPROCESSOR], input=INCLUDE.sub("", text), capture_output=True, text=True, check=False
+    )
+    texts = lex(done.stdout.replace("::porter::", "porter::")).texts
+    return texts if done.returncode == 0 else ["error"]
+
+
+@pytest.mark.slow
+@needs("clang++")
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_each_vendor_sees_its_own(example: Example) -> None:
+    """CUDA's compilers the example, AMD's the port, conditions evaluated."""
+    source = SourceFile(example.path, example.before.encode())
+    ported = port(source, context(example, all_rules()), example.path)
+    found = transform(source.data, ported.edits)
+    dual_text = found.data.decode("latin-1")
+    for passes in ((), PASSES[0]):
+        assert seen(dual_text, *CUDA, *passes) == seen(source.text, *CUDA, *passes)
+    macros = "".join(f"#define {old} {new}\n" for old, new in found.macros)
+    for passes in ((), PASSES[1]):
+        if "A020" not in {
+            one.code for one in ported.findings
+        }:  # what `##` makes of CUDA's names keeps them, where it is used as well
+            assert seen(macros + dual_text, *AMD, *passes) == seen(ported.data.decode("latin-1"), *AMD, *passes)
+
+
 def test_headers_supply_what_files_need() -> None:
     needs = collect(
         [
@@ -123,3 +162,43 @@ def test_headers_supply_what_files_need() -> None:
     cub = files["porter/hip/cub/cub.cuh"]
     assert '#include "../cuda_to_hip.h"' in cub
     assert cub.index("#undef __shfl_sync") < cub.index("<hipcub/hipcub.hpp>") < cub.index("#pragma pop_macro")
+
+
+@pytest.mark.parametrize(
+    ("line", "old", "new", "wanted"),
+    [
+        (
+            "#if __CUDA_ARCH__ >= 800",
+            "__CUDA_ARCH__",
+            "PORTER_CUDA_ARCH",
+            "#if (__CUDA_ARCH__ + PORTER_CUDA_ARCH) >= 800",
+        ),
+        (
+            "#ifdef __CUDA_ARCH__",
+            "__CUDA_ARCH__",
+            "PORTER_CUDA_ARCH",
+            "#if defined(__CUDA_ARCH__) || defined(PORTER_CUDA_ARCH)",
+        ),
+        (
+            "#ifdef __CUDACC_RTC__",
+            "__CUDACC_RTC__",
+            "__HIPCC_RTC__",
+            f"#if (defined({GUARD}) && defined(__HIPCC_RTC__)) || (!defined({GUARD}) && defined(__CUDACC_RTC__))",
+        ),
+        (
+            "#elif A > 1  // so",
+            "A",
+            "(B + 1)",
+            f"#elif (defined({GUARD}) && ((B + 1) > 1)) || (!defined({GUARD}) && (A > 1))  // so",
+        ),
+    ],
+)
+def test_conditions_ask_each_vendor_for_its_own(line: str, old: str, new: str, wanted: str) -> None:
+    once = dual(f"#if X\n{line}\nint a;\n#endif\n#endif\n", (old, new))
+    assert once.splitlines()[1] == wanted
+    assert dual(once, (old, new)) == once
+
+
+def test_a_version_is_asked_for_by_its_macro() -> None:
+    text = "#if defined(CUDA_VERSION) && CUDA_VERSION > 11000\nint a;\n#endif\n"
+    assert dual(text, ("CUDA_VERSION", "PORTER_CUDA_VERSION")) == text

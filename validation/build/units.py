@@ -17,10 +17,13 @@ from porter.validation.build.includes import Headers, included
 from porter.errors import Unusable
 from porter.project.manifest import NAME as MANIFEST
 from porter.project.manifest import Manifest, read_manifest
-from porter.project.records import Status
+from porter.project.records import FileRecord, Status
 from porter.system.reading import read_json, read_regular
 
 GPU = (".hip", ".cu")
+_SHIMS = "porter/hip"
+"""The headers that only AMD builds of a tree for both vendors see."""
+_NAMES = f"{_SHIMS}/cuda_to_hip.h"
 CXX = (".cpp", ".cc", ".cxx", ".c++", ".C")
 _GPU_CODE = re.compile(rb"\b__global__\b|<<<|\bhip/hip_runtime|\bhipLaunchKernel")
 _DESCRIPTIONS = ("compile_commands.json", "build/compile_commands.json", "out/compile_commands.json")
@@ -121,10 +124,17 @@ def _chosen(root: Path, path: Path, manifest: Manifest | None, code: tuple[str, 
         code = tuple(one for one in code if (root / one).is_relative_to(path))
     if manifest is not None:
         outputs = {record.output: record for record in manifest.files.values() if record.output}
-        ported = (one for one in code if one in outputs and outputs[one].status is Status.PORTED)
+        ported = (one for one in code if one in outputs and _is_of_the_port(outputs[one]))
         return _without_included(root, [one for one in ported if one.endswith((*GPU, *CXX))])
     found = [one for one in code if one.endswith(GPU) or (one.endswith(CXX) and _has_gpu_code(root / one))]
     return _without_included(root, found)
+
+
+def _is_of_the_port(record: FileRecord) -> bool:
+    """Whether a file was changed, or is one for both vendors: headers supply its names."""
+    if record.status is Status.UNCHANGED:
+        return bool(record.dual) or str(record.output).endswith(GPU)
+    return record.status is Status.PORTED
 
 
 def _without_included(root: Path, sources: list[str]) -> list[str]:
@@ -149,10 +159,12 @@ def _has_gpu_code(path: Path) -> bool:
 def _implied(root: Path, path: str, manifest: Manifest | None, headers: Headers) -> Unit:
     """Include folders that make the unit's own includes resolve, and the settings of the port."""
     settings = _settings(root) if manifest else {}
-    given = [*(f"-I{root / folder}" for folder in settings.get("include_dirs", ()))]
+    dual = manifest is not None and (root / _NAMES).is_file()
+    given = [f"-I{root / _SHIMS}", "-include", "cuda_runtime.h"] if dual else []
+    given += [*(f"-I{root / folder}" for folder in settings.get("include_dirs", ()))]
     given += [f"-D{name}" for name in settings.get("defines", ())]
     found = [f"-I{folder}" for folder in headers.folders_for(path)]
-    return Unit(path, tuple(dict.fromkeys([*given, *found])))
+    return Unit(path, (*given, *(one for one in dict.fromkeys(found) if one not in given)))
 
 
 @functools.lru_cache(maxsize=8)
