@@ -39,7 +39,7 @@ _LIBRARIES = {
     "rocrand": "roc",
     "rocprim": "roc",
     "rocthrust": "roc",
-    "rccl": "",
+    "rccl": "roc",
     "miopen": "",
 }
 """ROCm's libraries by the namespace of their CMake targets: headers and a name to link to, and nothing behind it."""

@@ -7,7 +7,7 @@ import importlib.resources
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +21,10 @@ else:  # pragma: no cover
 ARCHITECTURE = "gfx942"
 _SM = re.compile(r"(?:sm|compute|lto)_\w+")
 _REFERENCE = re.compile(r"\$(?:\([A-Za-z_]\w*\)|\{[A-Za-z_]\w*\})")
+
+
+_ELSEWHERE = "the target is put behind it elsewhere, where it has to be gfx942"
+"""Said of `ARCH_FLAG = -arch`, for `$(ARCH_FLAG)=sm_80`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +140,8 @@ def _changes(words: tuple[str, ...], all_known: bool, arch_flags: bool) -> tuple
             continue
         new = _replacement(row, words[index], value)
         if new is not None:
+            if value is None and new == (f"--offload-arch={ARCHITECTURE}",):
+                row, new = replace(row, effort=Effort.REVIEW, why=_ELSEWHERE), ("--offload-arch",)
             is_arch = any(part.startswith("--offload-arch=") for part in new)
             if is_arch and (seen_arch or not arch_flags):
                 new = ()

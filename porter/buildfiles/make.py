@@ -98,7 +98,8 @@ class Makefile:
         known = self._asked.get((start, end))
         if known is None:
             words = _split(self.text[start:end])
-            known = self._asked[start, end] = any(map(is_compiler, words)) or any(
+            is_call = any(map(is_compiler, words)) and not _is_cmake(words[0])
+            known = self._asked[start, end] = is_call or any(
                 match[1] in self.compilers for word in words[:4] if (match := _REFERENCE.match(word.lstrip("@-+\t ")))
             )
         return known
@@ -352,3 +353,8 @@ def _assigned(node: tree_sitter.Node, data: bytes, value_types: tuple[str, ...])
     values = [child for child in node.children[1:] if child.type in value_types] if value_types else node.children[2:]
     for value in values:
         yield Assignment(name, value.start_byte, value.end_byte)
+
+
+def _is_cmake(word: str) -> bool:
+    """Whether a command's first word calls CMake, which may be told of nvcc and has flags of its own."""
+    return word.lstrip("@-+\t ").rpartition("/")[2] == "cmake"

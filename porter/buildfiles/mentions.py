@@ -105,6 +105,7 @@ _AT_RUN_TIME = (
     *(b"CDLL", b"PyDLL", b"LoadLibrary", b"find_library", b"find_loaded_library"),
     *(b"get_device_capability", b"get_device_properties", b"torch.version.cuda"),
     *(b"register_ffi_t", b"register_custom_call_target", b"register_lowering", b"nvidia-smi", b"ExecutionProvider"),
+    *(b"pynvml", b"py3nvml", b"import cuda.", b"from cuda.", b"from cuda import", b" tensorrt", b" cutlass"),
 )
 """What Python that compiles nothing asks, or loads, when it runs."""
 _IN_PYTHON = (re.compile(rb"nvcc\b(?<=\bnvcc)"), re.compile(rb"\.cu\b"))

@@ -92,8 +92,24 @@ def _kind(tokens: Tokens, head: Head) -> frozenset[str]:
     first = head.begin if head.template is None else max(head.begin, _behind_template(tokens, head))
     lines = tokens.directives_in(tokens.starts[first], tokens.starts[head.name_first])
     first = max([first, *(line.last for line in lines)])
+    if any(_is_of_void(tokens, index, head.name_first) for index in range(first, head.name_first)):
+        return frozenset({"void"})
     kept = [word for word in _without_calls(tokens, first, head.name_first) if word not in _QUALIFIERS]
     return frozenset(word for word in kept if not _MACRO.fullmatch(word) or len(word) < 3)
+
+
+def _is_of_void(tokens: Tokens, index: int, last: int) -> bool:
+    """Whether `enable_if_t<...>` with its condition alone stands there, which is void."""
+    texts = tokens.texts
+    if texts[index] not in ("enable_if_t", "enable_if") or texts[index + 1] != "<":
+        return False
+    depth, index = 1, index + 2
+    while index < last and depth > 0:
+        if texts[index] == "," and depth == 1:
+            return False
+        depth += {"<": 1, ">": -1, ">>": -2, ">>>": -3}.get(texts[index], 0)
+        index = tokens.partner.get(index, index) + 1
+    return depth <= 0
 
 
 def _without_calls(tokens: Tokens, first: int, last: int) -> Iterator[str]:

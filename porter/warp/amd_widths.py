@@ -51,6 +51,13 @@ def is_amds_throughout(unit: Unit) -> bool:
     return bool(exchanges) and all(map(unit.dialects.is_hip, (*exchanges, *others)))
 
 
+def is_amds_alone(unit: Unit, name: str) -> bool:
+    """Whether a source names a constant in its branches for AMD alone, which nothing of is ported."""
+    tokens = unit.tokens
+    places = [tokens.starts[index] for index in tokens.names.get(name, ())]
+    return unit.source.path.endswith(_SOURCES) and all(map(unit.dialects.is_hip, places))
+
+
 def _seen_by_64(unit: Unit, names: Iterable[str]) -> Iterator[int]:
     """The offsets of names that AMD's compiler sees."""
     tokens = unit.tokens

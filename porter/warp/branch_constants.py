@@ -8,7 +8,14 @@ from dataclasses import dataclass
 from porter.cpp.conditionals import CONTINUES, OPENS
 from porter.cpp.constants import Constant, Constants
 from porter.cpp.lex import Directive, Tokens
-from porter.warp.amd_widths import branch_around, is_amds_throughout, is_shuffle_width, is_width, widths_of_64
+from porter.warp.amd_widths import (
+    branch_around,
+    is_amds_alone,
+    is_amds_throughout,
+    is_shuffle_width,
+    is_width,
+    widths_of_64,
+)
 
 __all__ = [
     "Chain",
@@ -16,6 +23,7 @@ __all__ = [
     "branch_around",
     "chains",
     "choices",
+    "is_amds_alone",
     "is_amds_throughout",
     "is_shuffle_width",
     "is_width",

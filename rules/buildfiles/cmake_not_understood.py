@@ -18,6 +18,9 @@ _OF_FIND_CUDA = (
 """What CMake's modules call their variables; any other `CUDA_X` is the project's, set in a file out of sight."""
 _REFERENCE = re.compile(rf"\$(?:CACHE)?\{{((?:CMAKE_CUDA|CUDAToolkit)_\w+|{_OF_FIND_CUDA})\}}")
 _NAME = re.compile(r"(?:CMAKE_CUDA|CUDAToolkit)_\w+|CUDA_VERSION\w*")
+_LINKS = re.compile(r"(?:\w+_)?link_librar(?:y|ies)")
+"""CMake's own commands, and a project's."""
+_FILE = re.compile(r"(?<![\w-])lib(\w+)\.(?:so|dylib|a)(?![\w-])")
 _OUTPUT = re.compile(r"CUDA_\w+")
 """A bare name outside of a condition: some command puts a value there."""
 _PROGRAM = re.compile(
@@ -75,6 +78,17 @@ class CMakeNotUnderstood(BuildRule):
         clean('option(SLOW "call cudaDeviceSynchronize() each time" OFF)', path="CMakeLists.txt"),
         clean('message(STATUS "${CUDA_VERSION}")', path="CMakeLists.txt"),
         clean("target_link_libraries(t lib${CUDA_LIB_EXT})", path="CMakeLists.txt"),
+        fixes("own_link_library(cublas m)", "own_link_library(hipblas m)", path="CMakeLists.txt"),
+        reports('register_link_library("nvidia-ml")', path="CMakeLists.txt"),
+        clean("unlink_all(cublas)\nfunction(own_link_libraries t)\nendfunction()", path="CMakeLists.txt"),
+        fixes(
+            "if(EXISTS ${P}/libcudart.so OR EXISTS ${P}/libmycudart.so)\nendif()",
+            "if(EXISTS ${P}/libamdhip64.so OR EXISTS ${P}/libmycudart.so)\nendif()",
+            path="CMakeLists.txt",
+            effort=Effort.REVIEW,
+        ),
+        reports("set(L ${P}/libcudadevrt.a)", path="CMakeLists.txt"),
+        clean("message(STATUS libcudart.so)\nset(L libcudart.txt)", path="CMakeLists.txt"),
     )
 
     def find(self, unit: BuildUnit) -> Iterator[Finding]:
@@ -124,8 +138,10 @@ class CMakeNotUnderstood(BuildRule):
         is_module = command.name == "include" and argument is command.arguments[0] and _MODULE.fullmatch(text)
         if is_module and _OWN_FILE.fullmatch(text) is None:
             yield self.finding(unit, *where, f"include({text}): a module about CUDA", Effort.REVIEW)
-        if command.name in ("target_link_libraries", "link_libraries", "find_library"):
+        if command.name == "find_library" or _LINKS.fullmatch(command.name) is not None:
             yield from self._library(unit, argument)
+        for match in _FILE.finditer(text) if "lib" in text and not argument.raw else ():
+            yield from self._file(unit, argument.inner, match)
 
     def _library(self, unit: BuildUnit, argument: Argument) -> Iterator[Finding]:
         name = argument.text.removeprefix("-l")
@@ -137,6 +153,16 @@ class CMakeNotUnderstood(BuildRule):
             yield self.finding(unit, *where, message, Effort.NONE, (Edit(*where, prefix + new),))
         elif is_nvidia_library(name):
             yield self.finding(unit, *where, f"{name} is NVIDIA's: no counterpart that could be linked", Effort.MANUAL)
+
+    def _file(self, unit: BuildUnit, inner: int, match: re.Match[str]) -> Iterator[Finding]:
+        new = library(match[1])
+        if new:
+            where = (inner + match.start(1), inner + match.end(1))
+            message = f"lib{match[1]} is lib{new} in ROCm, as a shared library, with versions of its own"
+            yield self.finding(unit, *where, message, Effort.REVIEW, (Edit(*where, new),))
+        elif new == "" or is_nvidia_library(match[1]):
+            where = (inner + match.start(), inner + match.end())
+            yield self.finding(unit, *where, f"{match[0]} is NVIDIA's: no such file in ROCm", Effort.MANUAL)
 
 
 def _is_known(name: str) -> bool:

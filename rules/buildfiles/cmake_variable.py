@@ -24,6 +24,9 @@ _OF_LANGUAGE = "CMAKE_CUDA_"
 _NVCC = re.compile(r"/(nvcc)$")
 _DEFINITION = re.compile(r"-D(\w+)(?::\w+)?=")
 
+_LIB64 = re.compile(r"/lib64(?:/stubs)?(?![\w-])")
+"""Where CUDA has its libraries: ROCm's are in `lib`."""
+
 
 class CMakeVariable(BuildRule):
     """CMake variable of CUDA
@@ -80,6 +83,12 @@ class CMakeVariable(BuildRule):
         clean("set(FOO_CUDA @FOO_CUDA@)", path="foo-config.cmake.in"),
         clean('string(REPLACE "CMAKE_CUDA_FLAGS" "x" A "${B}")', path="CMakeLists.txt"),
         clean("option(USE_CUDA OFF)\nif(USE_CUDA)\nendif()", path="CMakeLists.txt"),
+        fixes(
+            "link_directories(${CUDA_TOOLKIT_ROOT_DIR}/lib64)",
+            "link_directories(${ROCM_PATH}/lib)",
+            path="CMakeLists.txt",
+            effort=Effort.REVIEW,
+        ),
         clean("set(CUDA_LIBRARIES mine)\ntarget_link_libraries(t ${CUDA_LIBRARIES})", path="CMakeLists.txt"),
     )
 
@@ -128,7 +137,9 @@ class CMakeVariable(BuildRule):
             if row is not None and "text" in row:
                 new, effort = row["text"], Effort(row.get("effort", "none"))
                 why = f": {row['why']}" if "why" in row else ""
-                edit = Edit(begin, argument.inner + match.end(), new)
+                folder = _LIB64.match(argument.text, match.end()) if new == "${ROCM_PATH}" else None
+                end = argument.inner + (match.end() if folder is None else folder.end())
+                edit = Edit(begin, end, new if folder is None else f"{new}/lib")
                 yield self.finding(unit, begin, edit.end, f"{match[0]} becomes {new}{why}", effort, (edit,))
                 continue
             new_name = row["name"] if row is not None else language_variable(name)

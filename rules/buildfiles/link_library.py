@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from porter.buildfiles.tables import is_nvidia_library, library
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind, removal
-from porter.engine.rule import Effort, Finding, clean, fixes, reports
+from porter.engine.rule import Edit, Effort, Finding, clean, fixes, reports
 
+_FILE = re.compile(r"(?<![\w-])lib(\w+)\.(?:(so|dylib)(?![\w-])((?:\.[\d*]+)+)?|(a)(?![\w.-])|(?=\$[({]))")
 _LIBRARY = re.compile(r"(?<![\w-])-l:?(\w[\w-]*)(?![\w.])")
 
 
@@ -16,7 +17,8 @@ class LinkLibrary(BuildRule):
     """CUDA library on a link line
 
     `-lcublas` is `-lhipblas`, `-lcudart` is `-lamdhip64`; rules/buildfiles/cmake.toml has the list. Libraries without a
-    counterpart are reported.
+    counterpart are reported. A file is the same (`$(CUDA_DIR)/lib64/libcudart.so`): a Makefile that asks whether it is
+    there would go on without a GPU.
     """
 
     code = "K303"
@@ -25,6 +27,16 @@ class LinkLibrary(BuildRule):
     examples = (
         fixes("LIBS = -lcudart -lcublas -lm", "LIBS = -lamdhip64 -lhipblas -lm", path="Makefile"),
         fixes("LIBS = -lcudadevrt -lm", "LIBS = -lm", path="Makefile"),
+        fixes(
+            "L := $(wildcard $(CUDA_DIR)/libcudart.${SO_EXT} /a/libcublas.so)",
+            "L := $(wildcard $(CUDA_DIR)/libamdhip64.${SO_EXT} /a/libhipblas.so)",
+            path="Makefile",
+        ),
+        fixes("test -e /a/libcuda.so.1", "test -e /a/libamdhip64.so.1", path="a.sh", effort=Effort.REVIEW),
+        fixes("L = /a/libcudart_static.a", "L = /a/libamdhip64.so", path="Makefile", effort=Effort.REVIEW),
+        reports("L = /a/libcudadevrt.a", path="Makefile"),
+        reports("L = /a/libcudnn.so", path="Makefile"),
+        clean("L = /a/libcudart.txt libmycublas.so -lcudaware.so lib.so # libcudart.so", path="Makefile"),
         reports("LIBS = -lcudnn", path="Makefile"),
         clean("LIBS = -lcudaware # -lcublas", path="Makefile"),
     )
@@ -43,3 +55,20 @@ class LinkLibrary(BuildRule):
                     yield self.finding(unit, *where, f"{match[0]} is left out", Effort.NONE, edit)
                 elif new is not None:
                     yield self.replaced(unit, *where, f"-l{new}")
+            for match in _FILE.finditer(text) if "lib" in text else ():
+                yield from self._file(unit, start, match)
+
+    def _file(self, unit: BuildUnit, start: int, match: re.Match[str]) -> Iterator[Finding]:
+        new = library(match[1])
+        where = (start + match.start(), start + match.end())
+        if new:
+            if match[4] is not None:
+                edit, why = Edit(*where, f"lib{new}.so"), ": ROCm installs shared libraries"
+            else:
+                name = (start + match.start(1), start + match.end(1))
+                edit, why = Edit(*name, new), ", with versions of its own" if match[3] is not None else ""
+            effort = Effort.REVIEW if why else Effort.NONE
+            yield self.finding(unit, *where, f"lib{match[1]} is lib{new} in ROCm{why}", effort, (edit,))
+        elif new == "" or is_nvidia_library(match[1]):
+            message = f"{match[0]} is NVIDIA's: no counterpart that could be linked"
+            yield self.finding(unit, *where, message, Effort.MANUAL)

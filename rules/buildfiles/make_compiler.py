@@ -23,6 +23,8 @@ _INCLUDE = re.compile(r"^[ ]*include[ \t]+([^\s#]+)[ \t]*$", re.MULTILINE)
 _NO_SETTINGS = re.compile(r"[$*]|\.(?:d|dep|depend|P|Po)$|^\.?depend$")
 """Behind the last slash of what is included: a name that make makes, a list of what hangs on what."""
 _USED = re.compile(rf"\$[({{](?:ROCM_PATH[)}}]|{_HOME.pattern})")
+_BEHIND_FLAG = re.compile(r"\$[({]\w+[)}]=")
+"""What stands before a target that is put behind a flag in a variable."""
 _PROFILER = "rocprofv3 (rocprof-sys for whole programs)"
 _SANITIZER = "hipcc -fsanitize=address, for gfx942:xnack+"
 _TOOL_NAMES = {
@@ -88,6 +90,7 @@ class MakeCompiler(BuildRule):
             path="Makefile",
         ),
         fixes("L = -L$(CUDA_HOME)/lib64\nA = a.hip", "L = -L$(ROCM_PATH)/lib\nA = a.hip", path="Makefile"),
+        fixes("F = $(FLAG)=sm_80\nG = $(FLAG)", "F = $(FLAG)=gfx942\nG = $(FLAG)", path="Makefile"),
         reports("a:\n\tcuobjdump -sass a.o", path="Makefile"),
         reports("#!/bin/sh\ncompute-sanitizer --tool racecheck ./a\n", path="test.sh"),
         reports("#!/bin/sh\nncu --set full ./a\n", path="test.sh"),
@@ -122,8 +125,10 @@ class MakeCompiler(BuildRule):
         for assignment in make.assignments:
             for words in make.words(assignment.start, assignment.end):
                 for word in words:
-                    if is_architecture(word.text):
-                        yield self.replaced(unit, word.start, word.end, ARCHITECTURE)
+                    behind = _BEHIND_FLAG.match(word.text)
+                    first = behind.end() if behind is not None else 0
+                    if is_architecture(word.text[first:]):
+                        yield self.replaced(unit, word.start + first, word.end, ARCHITECTURE)
 
     def _elsewhere(self, unit: BuildUnit) -> Iterator[Finding]:
         """The first file that may define what is used here by the port's name, and keeps CUDA's."""

@@ -113,6 +113,14 @@ class MakeFlags(BuildRule):
             "a:\n\tnvcc $(NVCCFLAGS)",
             path="Makefile",
         ),
+        clean("a:\n\tnvcc -I/a/$$(uname -m)-linux/include -L$(B)/$$(uname $(X) -s)/lib a.c", path="Makefile"),
+        clean("cmake -C $H -DCMAKE_HIP_COMPILER=/usr/bin/nvcc ..", path="build.sh"),
+        fixes(
+            "F = --cuda-gpu-arch\nG = $(F)=sm_80\na:\n\tnvcc $(G) a.c",
+            "F = --offload-arch\nG = $(F)=sm_80\na:\n\tnvcc $(G) a.c",
+            path="Makefile",
+            effort=Effort.REVIEW,
+        ),
         clean("a:\n\tnvcc -O2 `pkg-config --libs x | cut -c3-` a.c $(shell ls | grep -e x)", path="Makefile"),
         clean("nvcc -O2 a.c $(pkg-config --libs x | cut -c3-)\n", path="build.sh"),
         reports("a:\n\tnvcc `pkg-config --libs x` --frobnicate a.c", path="Makefile", effort=Effort.REVIEW),
@@ -133,7 +141,7 @@ class MakeFlags(BuildRule):
             glue = "\\ " if _is_bare_word(unit, assignment.start, assignment.end) else " "
             for words in make.words(assignment.start, assignment.end):
                 for number, command in enumerate(_commands(unit.text, words)):
-                    another = number > 0 or _is_another_command(unit.text, command)
+                    another = number > 0 or _is_another_command(unit.text, command) or _substitutes(command[0].text)
                     known = certain and (not another or make.calls_nvcc(command[0].start, command[-1].end))
                     yield from self.flags(unit, command, all_known=known, arch_flags=True, glue=glue)
         for line in make.lines:
@@ -185,18 +193,32 @@ def _commands(text: str, words: list[Word]) -> Iterator[list[Word]]:
     inside: list[list[Word]] = []
     quoted = False
     for word in words:
-        begins = not quoted and word.text.startswith(_SUBSTITUTES)
+        begins = not quoted and _substitutes(word.text)
         into = inside if quoted or begins else parts
         last = into[-1] if into else []
         if not into or begins or (last and not _PARTS.isdisjoint(text[last[-1].end : word.start])):
             into.append([])
         into[-1].append(word)
-        quoted = (quoted or begins) and not (word.text.endswith(("`", ")")) and len(word.text) > 1)
+        quoted = (quoted or begins) and not _is_closed(word.text)
     yield from (command for command in (*parts, *inside) if command)
 
 
 _PARTS = frozenset("|;&")
-_SUBSTITUTES = ("`", "$$(")
+_SUBSTITUTE = "$$("
+_VARIABLE = re.compile(r"\$[({]\w+[)}]")
+
+
+def _substitutes(word: str) -> bool:
+    """Whether a command in backquotes begins with a word, or one in `$$( )` in it: `-I/a/$$(uname`."""
+    return word.startswith("`") or _SUBSTITUTE in word
+
+
+def _is_closed(word: str) -> bool:
+    """Whether such a command ends in a word: `-m)-linux/include`."""
+    inside = _VARIABLE.sub("", word)
+    return (word.endswith("`") and len(word) > 1) or ")" in inside
+
+
 _PROGRAM = re.compile(r"[a-z][\w-]*")
 _IN_SHELL = re.compile(r"\$\(shell\s+[@(]*\Z")
 

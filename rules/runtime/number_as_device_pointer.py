@@ -8,6 +8,15 @@ from porter.cpp.syntax import Tokens
 from porter.engine.rule import Edit, Effort, Finding, Rule, Unit, clean, fixes
 
 _TYPES = ("CUdeviceptr", "CUdeviceptr_v2")
+_TAKING = (
+    *("cuMemcpyHtoD", "cuMemcpyDtoH", "cuMemcpyDtoD", "cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync", "cuMemcpyDtoDAsync"),
+    *(f"cuMemsetD{bits}{form}" for bits in (8, 16, 32) for form in ("", "Async")),
+    *("cuMemFree", "cuMemFreeAsync", "cuMemGetAddressRange", "cuPointerGetAttribute", "cuPointerGetAttributes"),
+    *("cuStreamWaitValue32", "cuStreamWaitValue64", "cuStreamWriteValue32", "cuStreamWriteValue64"),
+    *("cuMemAdvise", "cuMemPrefetchAsync", "cuMemMap", "cuMemUnmap", "cuMemSetAccess", "cuMemAddressFree"),
+)
+"""Functions that take one by value."""
+_NUMBERS = frozenset({"uintptr_t", "intptr_t"})
 _POINTERS = frozenset({"0", "NULL", "nullptr"})
 _BEFORE_STATEMENT = frozenset({";", "{", "}", ")", "else", ":"})
 
@@ -18,11 +27,12 @@ class NumberAsDevicePointer(Rule):
     Buffers of kernel arguments are filled with `*(reinterpret_cast<CUdeviceptr *>(&buffer[offset])) = width;`, for
     pointers and numbers alike: `CUdeviceptr` is an unsigned integer. HIP's `hipDeviceptr_t` is a `void *`, which takes
     no number without a cast; with one the same eight bytes are stored. As a pointer it is also no `reinterpret_cast` of
-    a pointer to `const`, which an integer was.
+    a pointer to `const`, which an integer was. An address that is cast to `uintptr_t` in a call of the driver is cast
+    to the type instead.
     """
 
     code = "R025"
-    triggers = frozenset(_TYPES)
+    triggers = frozenset(_TYPES).union(_TAKING)
     examples = (
         fixes(
             "void f(char *b, int w) { *(reinterpret_cast<CUdeviceptr *>(&b[8])) = w; }",
@@ -62,6 +72,19 @@ class NumberAsDevicePointer(Rule):
         clean("void f(char *b, int w) { *(CUdeviceptr *)b = reinterpret_cast<CUdeviceptr>(b); }"),
         clean("void f(char *b, int w) { g((CUdeviceptr *)b == p, *(CUdeviceptr *)b == q); }"),
         clean("void f(char *b, CUdeviceptr *p) { CUdeviceptr *d = (CUdeviceptr *)b; *d = *p; }"),
+        fixes(
+            "void f(int *p) { cuStreamWaitValue32(s, reinterpret_cast<std::uintptr_t>(p + 1), 1, 0); }",
+            "void f(int *p) { cuStreamWaitValue32(s, (CUdeviceptr)(p + 1), 1, 0); }",
+        ),
+        fixes(
+            "void f(int *p) { cuMemcpyHtoD((uintptr_t)p, h, (uintptr_t)p & 7); cuMemFree((uintptr_t)(p)); }",
+            "void f(int *p) { cuMemcpyHtoD((CUdeviceptr)p, h, (uintptr_t)p & 7); cuMemFree((CUdeviceptr)(p)); }",
+        ),
+        clean("void f(int *p) { g(cuMemFree, (uintptr_t)p); cuMemFree(q((uintptr_t)p)); }"),
+        clean("void f(int *p) { cuMemFree((uintptr_t)p + 8); cuMemFree(8 + (uintptr_t)p); }"),
+        clean("void f(int *p) { cuMemFree(8 + reinterpret_cast<uintptr_t>(p)); }"),
+        clean("void f(int *p) { cuMemFree((CUdeviceptr)(uintptr_t)p); }"),
+        clean("cuMemFree((uintptr_t)"),
         clean("void f(char *b) { *(CUdeviceptr *)b = g"),
         clean("*(CUdeviceptr *)"),
         clean("CUdeviceptr"),
@@ -71,6 +94,12 @@ class NumberAsDevicePointer(Rule):
     def find(self, unit: Unit) -> Iterator[Finding]:
         """One finding per assignment or cast."""
         tokens = unit.tokens
+        for name in _TAKING:
+            for index in unit.occurrences(name):
+                for first, last in _cast_arguments(tokens, index + 1) if tokens.texts[index + 1] == "(" else ():
+                    span = unit.span(first, last)
+                    message = "hipDeviceptr_t is a pointer to void, which takes no number without a cast"
+                    yield self.finding(unit, span, message, Effort.NONE, (Edit(*span, "(CUdeviceptr)"),))
         for name in _TYPES:
             for index in unit.occurrences(name):
                 if _casts_const_away(tokens, index):
@@ -88,6 +117,26 @@ class NumberAsDevicePointer(Rule):
                     edits.append(Edit(span.end, span.end, ")"))
                 message = "hipDeviceptr_t is a pointer to void, which takes no number without a cast"
                 yield self.finding(unit, span, message, Effort.NONE, tuple(edits))
+
+
+def _cast_arguments(tokens: Tokens, opening: int) -> Iterator[tuple[int, int]]:
+    """The casts to an integer of an address that are arguments as a whole: [first, last] of what says the type."""
+    texts, partner = tokens.texts, tokens.partner
+    first, closing = opening + 1, partner.get(opening, opening)
+    while first < closing:
+        end = first
+        while end < closing and texts[end] != ",":
+            end = partner.get(end, end) + 1
+        if texts[first] == "reinterpret_cast" and end - first > 4:
+            named = first + 4 if texts[first + 2 : first + 4] == ["std", "::"] else first + 2
+            if texts[named] in _NUMBERS and texts[named + 1] == ">" and partner.get(named + 2) == end - 1:
+                yield first, named + 1
+        elif texts[first] == "(" and end - first > 3:
+            named = first + 3 if texts[first + 1 : first + 3] == ["std", "::"] else first + 1
+            value = named + 2
+            if texts[named] in _NUMBERS and texts[named + 1] == ")" and partner.get(value, value) == end - 1:
+                yield first, named + 1
+        first = end + 1
 
 
 def _casts_const_away(tokens: Tokens, index: int) -> bool:

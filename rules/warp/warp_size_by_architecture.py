@@ -14,6 +14,7 @@ from porter.warp.branch_constants import (
     branch_around,
     chains,
     choices,
+    is_amds_alone,
     is_amds_throughout,
     is_shuffle_width,
     is_width,
@@ -125,6 +126,25 @@ class WarpSizeByArchitecture(Rule):
         clean("#ifndef WARP_SIZE\n#define WARP_SIZE 32\n#endif"),
         clean(
             """
+            #if defined(MINE_ENABLE_HIP)
+            #include <rocprim/rocprim.hpp>
+            const size_t warp_size = 64;
+            __global__ void k(int *x) { rocprim::warp_reduce<int, warp_size> r; x[threadIdx.x / warp_size] = 0; }
+            #endif
+            """,
+            path="a-Hip.cpp",
+        ),
+        reports(
+            """
+            #if defined(MINE_ENABLE_HIP)
+            const size_t warp_size = 64;
+            #endif
+            __global__ void k(int *x) { x[threadIdx.x / warp_size] = __shfl_sync(~0u, x[0], 0); }
+            """,
+            path="a.cu",
+        ),
+        clean(
+            """
             #ifdef __HIP_PLATFORM_AMD__
             #define WARP_SIZE 64
             #define NEXT(v, o) __shfl_xor(v, o)
@@ -207,7 +227,7 @@ class WarpSizeByArchitecture(Rule):
 
         if unit.dialects.file is not Dialect.HIP and not is_amds_throughout(unit):
             for name, place in widths_of_64(unit, bodies_of(unit).constants):
-                if place not in seen:
+                if place not in seen and not is_amds_alone(unit, name):
                     yield self._in_amds_branch(unit, name, place)
 
     def _in_amds_branch(self, unit: Unit, name: str, place: int) -> Finding:

@@ -15,7 +15,7 @@ _NAMESPACES = {
     "hipfft": "hip",
     "hiprand": "hip",
     "hipsparse": "roc",
-    "rccl": "",
+    "rccl": "roc",
     "rocprim": "roc",
     "rocrand": "roc",
     "rocthrust": "roc",

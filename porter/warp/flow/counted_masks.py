@@ -44,6 +44,10 @@ class CountedMasks:
     def __init__(self, bodies: Bodies) -> None:
         self.bodies = bodies
         self._distances: dict[Function, Distances] = {}
+        self._handed: dict[tuple[Function, int], tuple[tuple[Function, Node], ...]] = {}
+        self._walked: dict[tuple[int, int, int, int, int], int] = {}
+        """How deep a value was met at least: by its place, its function, where this file has the mask, and the call."""
+        self._homes: dict[int, int] = {}
 
     def find(self) -> Iterator[CountedMask]:
         """Each shift once for each place that it reaches."""
@@ -82,10 +86,11 @@ class CountedMasks:
     ) -> Iterator[CountedMask]:
         """The shifts that a mask comes from, each with its function."""
         node = unwrapped(mask)
-        if depth > _DEEPEST:
-            return
         if here is None and self.bodies.is_own(function):
             here = mask
+            self._homes[here.first] = function.head.begin
+        if depth > _DEEPEST or self._is_walked(node, function, depth, here, by):
+            return
         shift = self._shift(node, function)
         if shift is not None:
             if self._may_be_all(unwrapped(shift.kids[1]), function, by):
@@ -104,6 +109,15 @@ class CountedMasks:
                 if helper.takes(len(node.arguments)):
                     for value in _returned(helper):
                         yield from self._shifts(value, helper, depth + 1, here, _Call(function, node))
+
+    def _is_walked(self, node: Node, function: Function, depth: int, here: Node | None, by: _Call | None) -> bool:
+        """Whether a value was followed for the same function of this file: overloads call each other in rings."""
+        home = -1 if here is None else self._homes[here.first]
+        key = (node.first, node.last, function.head.begin, home, -1 if by is None else by.call.first)
+        if self._walked.get(key, _DEEPEST + 1) <= depth:
+            return True
+        self._walked[key] = depth
+        return False
 
     def _named(
         self, name: str, function: Function, depth: int, here: Node | None, by: _Call | None = None
@@ -133,8 +147,14 @@ class CountedMasks:
         if is_mask and self._may_be_all(unwrapped(shift.kids[1]), function, by):
             yield CountedMask(function, shift, here or (shift if self.bodies.is_own(function) else None))
 
-    def _passed(self, function: Function, place: int) -> Iterator[tuple[Function, Node]]:
+    def _passed(self, function: Function, place: int) -> tuple[tuple[Function, Node], ...]:
         """What callers in sight hand to a parameter."""
+        key = (function, place)
+        if key not in self._handed:
+            self._handed[key] = tuple(self._found_passed(function, place))
+        return self._handed[key]
+
+    def _found_passed(self, function: Function, place: int) -> Iterator[tuple[Function, Node]]:
         for caller in self.bodies.callers(function.name) if _is_called(self.bodies, function) else ():
             for call in caller.calls:
                 if caller != function and bare_callee(call) == function.name and function.takes(len(call.arguments)):
