@@ -12,6 +12,7 @@ from porter.validation.programs.agreement import ENDS, Agreement, Compared, comp
 from porter.validation.programs.building import Built, build
 from porter.validation.programs.careful import look_closer
 from porter.validation.programs.compilers import UNFUSED
+from porter.validation.programs.fresh import by_fresh_memory
 from porter.validation.programs.launch import Options, run_program
 from porter.validation.programs.outcome import ProgramRun
 from porter.validation.programs.output import Tolerance
@@ -61,12 +62,19 @@ def run_both(
     found = settle(program, first, second, original, port, options)
     if found.agreement is not Agreement.AGREE or not options.careful:
         return found
+    return look_closer(found, program.tolerance, options, _another(program, first, second, original, port))
 
-    def again(side: Side, checked: Options) -> ProgramRun:
-        words, root = (command, original) if side is CUDA else (other, port)
-        return _ran(program, words, replace(checked, side=side), root)
 
-    return look_closer(found, program.tolerance, options, again)
+def _another(
+    program: Program, first: ProgramRun, second: ProgramRun, original: Path, port: Path
+) -> Callable[[Side, Options], ProgramRun]:
+    """One more run of either side."""
+
+    def ran(side: Side, options: Options) -> ProgramRun:
+        run, root = (first, original) if side is CUDA else (second, port)
+        return _ran(program, run.command, replace(options, side=side), root)
+
+    return ran
 
 
 def settle(
@@ -88,6 +96,10 @@ def settle(
             found = _as_the_port(program, found, first, second, original, options) or found
         if found.agreement is Agreement.DIFFER and not first.account.tests and again.verdict is first.verdict:
             found = _by_the_clock(program, first, second, again, original, options) or found
+    if found.agreement is Agreement.DIFFER and all(run.verdict in ENDS for run in (first, second)):
+        runs = _another(program, first, second, original, port)
+        steady = (again,) if again is not None and again.verdict is first.verdict else ()
+        found = by_fresh_memory(found, tolerance, options, runs, *steady) or found
     if found.agreement is Agreement.DIFFER and all(run.verdict in ENDS for run in (first, second)):
         hints = (
             _first_launch(program, first, second, original, port, options),

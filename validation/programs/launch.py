@@ -70,6 +70,8 @@ class Options:
     """Of programs in Python; None: that of the folder they run in."""
     clock: int = 1
     """How many times as fast as time goes the program's clock runs."""
+    fresh: int = 0
+    """The byte that malloc's memory is full of when it is handed out; 0: whatever was there."""
     careful: bool = False
     """In a comparison: programs that agree run again with each check."""
     memory: int = 0
@@ -164,6 +166,8 @@ def _variables(
         values |= {"PORTER_RUN_AS_THE_PORT": "1", "PORTER_RUN_MULTIPROCESSORS": str(HIP.multiprocessors)}
     if options.wrapped:
         values[WRAPPED] = "1"
+    if options.fresh:
+        values["MALLOC_PERTURB_"] = str(options.fresh ^ 0xFF)  # what glibc fills freed memory with; fresh: the rest
     if options.threads is not None:
         values["PORTER_RUN_THREADS"] = str(options.threads)
     for side in sides.values():
