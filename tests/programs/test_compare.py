@@ -175,6 +175,7 @@ def test_what_goes_by_the_size_of_the_gpu(
 
     monkeypatch.setattr(compare, "run_program", run_again)
     monkeypatch.setattr(compare, "_first_launch", lambda *_: None)
+    monkeypatch.setattr(compare, "with_one_clock", lambda *_: None)
     monkeypatch.setattr(compare, "_by_shifts", lambda *_: None)
     first = _run("blocks 216\nsum 1\n")
     found = settle(Program("main", ("./main",)), first, _run(port), tmp_path, tmp_path, Options())
@@ -205,6 +206,7 @@ def test_what_goes_by_the_clock(
 
     monkeypatch.setattr(compare, "run_program", run_again)
     monkeypatch.setattr(compare, "_first_launch", lambda *_: None)
+    monkeypatch.setattr(compare, "with_one_clock", lambda *_: None)
     monkeypatch.setattr(compare, "_by_shifts", lambda *_: None)
     found = settle(Program("main", ("./main",)), _run("2048, 0.008\n"), _run(port), tmp_path, tmp_path, Options())
     assert found.agreement is agreement
@@ -227,6 +229,7 @@ def test_numbers_that_are_the_same_by_chance(
     monkeypatch.setattr(compare, "run_program", run_again)
     monkeypatch.setattr(compare, "_first_launch", lambda *_: None)
     monkeypatch.setattr(compare, "by_fresh_memory", lambda *_: None)
+    monkeypatch.setattr(compare, "with_one_clock", lambda *_: None)
     monkeypatch.setattr(compare, "_by_shifts", lambda *_: None)
     first = _run("1 2 3 4 5 sum 1\n")
     found = settle(Program("main", ("./main",)), first, _run(port), tmp_path, tmp_path, Options())
@@ -557,6 +560,76 @@ def test_what_fresh_memory_changes(
     found = settle(Program("main", ("./main",)), _run("sum 1\n"), _run("sum 2\n"), tmp_path, tmp_path, Options())
     assert found.agreement is agreement
     assert ("nothing wrote" in found.reason) is told
+
+
+_SEEDED = {
+    "main.cu": r"""
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <sys/time.h>
+#ifdef __HIP__
+const float MORE = 1.5f;
+#else
+const float MORE = 1;
+#endif
+__global__ void grow(float *x, float by) { x[threadIdx.x] *= by; }
+int main(int count, char **) {
+  float *x;
+  struct timeval now;
+  cudaMallocManaged(&x, 64 * sizeof *x);
+  if (count == 2) srand(time(NULL));
+  else gettimeofday(&now, NULL), srand(now.tv_usec + now.tv_sec);
+  for (int i = 0; i < 64; i++) x[i] = rand() % 1000;
+  grow<<<1, 64>>>(x, count > 2 ? MORE : 3);
+  cudaDeviceSynchronize();
+  for (int i = 0; i < 64; i++) printf("%g ", x[i]);
+  printf("\n");
+  system("sleep 1.1");
+}
+""",
+    "Makefile": "main: main.cu\n\tnvcc -O1 main.cu -o main\n",
+    "porter.toml": "".join(
+        f'[[program]]\nname = "{name}"\nrun = "./main {words}"\n'
+        for name, words in (("seconds", "1"), ("microseconds", ""), ("wrong", "1 2"))
+    ),
+}
+"""Numbers that are drawn by the time of day."""
+
+
+@pytest.mark.slow
+def test_what_is_seeded_by_the_time_of_day_is_compared(tmp_path: Path) -> None:
+    """Both sides are told the same time, so that nothing is left out; a port that is wrong is seen then, too."""
+    for tool in ("make", "nvcc"):
+        require(tool)
+    for name, text in _SEEDED.items():
+        (tmp_path / name).write_text(text)
+    seconds, microseconds, wrong = compare_project(tmp_path, (), Options()).programs
+    for one in (seconds, microseconds):
+        assert (one.agreement, one.reason) == (
+            Agreement.AGREE,
+            "with a clock that tells both sides the same when they first ask it",
+        )
+    assert wrong.agreement is Agreement.DIFFER or "not compared: 64 numbers" in wrong.reason
+
+
+@pytest.mark.parametrize(("told", "agreement"), [("5 6\n", Agreement.AGREE), ("5 7\n", Agreement.DIFFER)])
+def test_what_a_gpu_says_of_itself_beside_what_varies(
+    told: str, agreement: Agreement, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A time without a label in the same output as the size of the GPU."""
+    times = iter(range(100))
+
+    def run_again(words: object, options: Options, folder: Path, *, keep: bool) -> ProgramRun:
+        del words, folder, keep
+        ours = f"blocks {304 if options.as_the_port else 108}\n0.{next(times)}\n5 6\n"
+        return port if options.side is HIP else _run(ours)
+
+    monkeypatch.setattr(compare, "run_program", run_again)
+    monkeypatch.setattr(compare, "_first_launch", lambda *_: None)
+    monkeypatch.setattr(compare, "_by_shifts", lambda *_: None)
+    first, port = _run("blocks 108\n0.51\n5 6\n"), _run(f"blocks 304\n0.77\n{told}")
+    assert settle(Program("main", ("./main",)), first, port, tmp_path, tmp_path, Options()).agreement is agreement
 
 
 _LINKED_BY_HOST = {

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from porter.validation.programs.agreement import ENDS, Agreement, Compared, compare_runs, text_of
+from porter.validation.programs.alike import SEED, as_the_port, with_one_clock
 from porter.validation.programs.building import Built, build
 from porter.validation.programs.careful import look_closer
 from porter.validation.programs.compilers import UNFUSED
@@ -31,6 +32,8 @@ _RUN_SECONDS = 300.0
 _FASTER = 8
 """Times as fast as the clock: what shows a time or a rate."""
 _MOST_RUNS = 5
+_MUCH = 20
+"""Numbers that vary by themselves: times are fewer, what a program draws is more."""
 _SHIFTS = (
     "they agree where the original's shifts take their counts modulo the width, as gfx942's do: one shifts by as many "
     "bits as a value has, or more, which C++ leaves open and NVIDIA's GPUs answer with 0 (or the sign)"
@@ -80,26 +83,14 @@ def _another(
 def settle(
     program: Program, first: ProgramRun, second: ProgramRun, original: Path, port: Path, options: Options
 ) -> Compared:
-    """Compare; where outputs differ, another run of the original tells what varies by itself, and one on a GPU that
-    says of itself what the port's does what goes by that."""
+    """Compare; where outputs differ, look closer."""
     tolerance = program.tolerance
     written = [_files(program, root) for root in (original, port)]
     if not program.output:
         first, second = replace(first, output=b""), replace(second, output=b"")
     found = compare_runs(program.name, first, second, tolerance)
-    again: ProgramRun | None = None
-    if found.agreement is Agreement.DIFFER and first.code == second.code:
-        again = _again(program, first, original, options)
-        if again.verdict is first.verdict and varying(text_of(first), text_of(again), tolerance) != NOTHING:
-            found = compare_runs(program.name, first, second, tolerance, again)
-        if found.agreement is Agreement.DIFFER and not first.account.tests:
-            found = _as_the_port(program, found, first, second, original, options) or found
-        if found.agreement is Agreement.DIFFER and not first.account.tests and again.verdict is first.verdict:
-            found = _by_the_clock(program, first, second, again, original, options) or found
-    if found.agreement is Agreement.DIFFER and all(run.verdict in ENDS for run in (first, second)):
-        runs = _another(program, first, second, original, port)
-        steady = (again,) if again is not None and again.verdict is first.verdict else ()
-        found = by_fresh_memory(found, tolerance, options, runs, *steady) or found
+    if found.agreement is Agreement.DIFFER:
+        found = _closer(program, found, first, second, original, port, options)
     if found.agreement is Agreement.DIFFER and all(run.verdict in ENDS for run in (first, second)):
         hints = (
             _first_launch(program, first, second, original, port, options),
@@ -115,6 +106,38 @@ def settle(
     return found
 
 
+def _closer(
+    program: Program,
+    found: Compared,
+    first: ProgramRun,
+    second: ProgramRun,
+    original: Path,
+    port: Path,
+    options: Options,
+) -> Compared:
+    """Another run of the original tells what varies by itself, and runs that are alike - in the time of day, in what
+    their GPU says of itself, in fresh memory of the host - what goes by that."""
+    tolerance, runs = program.tolerance, _another(program, first, second, original, port)
+    steady: tuple[ProgramRun, ...] = ()
+    if first.code == second.code:
+        again = _again(program, first, original, options)
+        left_out = varying(text_of(first), text_of(again), tolerance) if again.verdict is first.verdict else NOTHING
+        if left_out != NOTHING:
+            found = compare_runs(program.name, first, second, tolerance, again)
+        if not first.account.tests and (found.agreement is Agreement.DIFFER or left_out.size > _MUCH):
+            file = original / program.folder / first.command[0]
+            found = with_one_clock(found, tolerance, options, runs, file) or found
+        if found.agreement is Agreement.DIFFER and not first.account.tests:
+            found = as_the_port(found, tolerance, options, runs) or found
+        if again.verdict is first.verdict:
+            steady = (again,)
+            if found.agreement is Agreement.DIFFER and not first.account.tests:
+                found = _by_the_clock(program, first, second, again, original, options) or found
+    if found.agreement is Agreement.DIFFER and all(run.verdict in ENDS for run in (first, second)):
+        found = by_fresh_memory(found, tolerance, options, runs, *steady) or found
+    return found
+
+
 def _ran(program: Program, command: Sequence[str], options: Options, root: Path) -> ProgramRun:
     """One more run of a side, without what it printed where that is not compared."""
     run = run_program(command, options, root / program.folder, keep=True)
@@ -123,7 +146,7 @@ def _ran(program: Program, command: Sequence[str], options: Options, root: Path)
 
 def _again(program: Program, first: ProgramRun, original: Path, options: Options) -> ProgramRun:
     """The original once more, with another schedule."""
-    return _ran(program, first.command, replace(options, schedule=7, threads=1), original)
+    return _ran(program, first.command, replace(options, schedule=SEED, threads=1), original)
 
 
 def _by_the_clock(
@@ -142,18 +165,6 @@ def _by_the_clock(
         if same.agreement is Agreement.AGREE:
             return replace(same, reason=f"{same.reason}, with a clock that runs {_FASTER} times as fast")
     return None
-
-
-def _as_the_port(
-    program: Program, found: Compared, first: ProgramRun, second: ProgramRun, original: Path, options: Options
-) -> Compared | None:
-    """The two that agree once the original's GPU tells of itself what the port's does, its size for one."""
-    again = _ran(program, first.command, replace(options, as_the_port=True), original)
-    same = compare_runs(program.name, again, second, program.tolerance)
-    if same.agreement is not Agreement.AGREE:
-        return None
-    reason = f"where the original's GPU says of itself what the port's does; with its own {found.reason}"
-    return replace(same, reason=reason)
 
 
 def _first_launch(

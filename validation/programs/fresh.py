@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from porter.validation.programs.agreement import ENDS, Agreement, Compared, compare_runs, text_of
+from porter.validation.programs.alike import SEED, Run
 from porter.validation.programs.launch import Options
 from porter.validation.programs.outcome import ProgramRun, Verdict
 from porter.validation.programs.output import Tolerance
-from porter.validation.programs.sides import CUDA, HIP, Side
+from porter.validation.programs.sides import CUDA, HIP
 from porter.validation.programs.steady import NOTHING, compare_steady, merged, varying
 
 _BYTE = 0x3F
 """Of four or eight of it are made an ordinary float (0.75), double and int: no NaN, and no zero."""
-_SEED = 7
 _READS = "the original reads memory of malloc that nothing wrote"
 
 
@@ -22,7 +22,7 @@ def by_fresh_memory(
     found: Compared,
     tolerance: Tolerance,
     options: Options,
-    run: Callable[[Side, Options], ProgramRun],
+    run: Run,
     *unstable: ProgramRun,
 ) -> Compared | None:
     """What is to be said of two runs that differ, where the original says something else once fresh memory of the
@@ -33,7 +33,7 @@ def by_fresh_memory(
     if original.verdict in (Verdict.TOO_LONG, Verdict.NOT_RUN) or _says_the_same(first, original, tolerance, unstable):
         return None
     if original.verdict in ENDS:
-        again = (run(CUDA, replace(filled, schedule=_SEED, threads=1)),) if unstable else ()
+        again = (run(CUDA, replace(filled, schedule=SEED, threads=1)),) if unstable else ()
         same = compare_runs(found.name, original, run(HIP, filled), tolerance, *again)
         if same.agreement is Agreement.AGREE:
             held = f"with what it held {found.reason}"

@@ -1,5 +1,6 @@
 /* Clocks that run PORTER_RUN_CLOCK times as fast from the program's start on, put before the C library's: what a program
- * prints otherwise with them is a time or a rate. The kernel's own waits (sleeps, timeouts) are not changed. */
+ * prints otherwise with them is a time or a rate. With PORTER_RUN_BEGAN the first answer to the time of day is that second, so
+ * that two programs which seed by it draw the same. The kernel's own waits (sleeps, timeouts) are not changed. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -8,7 +9,7 @@
 #include <unistd.h>
 
 enum { SECOND = 1000000000, CLOCKS = 12 };
-static long long started[CLOCKS], factor = 1;
+static long long started[CLOCKS], factor = 1, began, asked; /* asked: the time of day at the first question */
 
 static int is_of_processor(clockid_t which) { return which == CLOCK_PROCESS_CPUTIME_ID || which == CLOCK_THREAD_CPUTIME_ID; }
 
@@ -22,13 +23,21 @@ static int real(clockid_t which, long long *now) {
 __attribute__((constructor)) static void start(void) {
     const char *given = getenv("PORTER_RUN_CLOCK");
     factor = given && atoll(given) > 0 ? atoll(given) : 1;
+    given = getenv("PORTER_RUN_BEGAN");
+    began = given ? atoll(given) * SECOND : 0;
     for (clockid_t which = 0; which < CLOCKS; which++)
         if (is_of_processor(which) || real(which, &started[which])) started[which] = 0;
 }
 
 static int faster(clockid_t which, long long *now) {
     int status = real(which, now);
-    if (!status && which >= 0 && which < CLOCKS) *now = started[which] + (*now - started[which]) * factor;
+    if (status || which < 0 || which >= CLOCKS) return status;
+    *now = started[which] + (*now - started[which]) * factor;
+    if (began && (which == CLOCK_REALTIME || which == CLOCK_REALTIME_COARSE)) {
+        long long first = 0;
+        if (__atomic_compare_exchange_n(&asked, &first, *now, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) first = *now;
+        *now += began - first;
+    }
     return status;
 }
 
