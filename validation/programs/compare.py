@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,11 +16,11 @@ from porter.validation.programs.compilers import UNFUSED
 from porter.validation.programs.fresh import by_fresh_memory
 from porter.validation.programs.launch import Options, run_program
 from porter.validation.programs.outcome import ProgramRun
-from porter.validation.programs.output import Tolerance
 from porter.validation.programs.random_numbers import seeding
 from porter.validation.programs.recipes import Program, programs_of
 from porter.validation.programs.sides import CUDA, HIP, Alike, Side
-from porter.validation.programs.steady import NOTHING, Varying, compare_steady, merged, varying
+from porter.validation.programs.steady import NOTHING, merged, varying
+from porter.validation.programs.written import files_of, with_files
 from porter.validation.toolchain.headers import for_headers
 from porter.validation.toolchain.result import Missing
 
@@ -85,7 +85,7 @@ def settle(
 ) -> Compared:
     """Compare; where outputs differ, look closer."""
     tolerance = program.tolerance
-    written = [_files(program, root) for root in (original, port)]
+    written = [files_of(program, root) for root in (original, port)]
     if not program.output:
         first, second = replace(first, output=b""), replace(second, output=b"")
     found = compare_runs(program.name, first, second, tolerance)
@@ -99,8 +99,8 @@ def settle(
         return replace(found, reason="; ".join([found.reason, *filter(None, hints)]))
     if found.agreement is Agreement.AGREE and written[0] != written[1]:
         _again(program, first, original, options)
-        written.append(_files(program, original))
-        return _with_files(found, program, written)
+        written.append(files_of(program, original))
+        return with_files(found, program, written)
     if found.agreement is Agreement.AGREE and not (first.output.strip() or first.account.tests or program.files):
         return replace(found, reason="; ".join(part for part in (found.reason, _SILENT) if part))
     return found
@@ -187,44 +187,6 @@ def _by_shifts(program: Program, first: ProgramRun, second: ProgramRun, original
     again = _ran(program, first.command, replace(options, wrapped=True), original)
     same = compare_runs(program.name, again, second, program.tolerance)
     return _SHIFTS if same.agreement is Agreement.AGREE else None
-
-
-def _files(program: Program, root: Path) -> dict[str, bytes | None]:
-    """What the program wrote; None for a file that is not there."""
-    paths = {name: root / program.folder / name for name in program.files}
-    return {name: path.read_bytes() if path.is_file() else None for name, path in paths.items()}
-
-
-def _with_files(found: Compared, program: Program, written: Sequence[Mapping[str, bytes | None]]) -> Compared:
-    """The verdict with the files of original, port, and the original's other run, which differs where it may."""
-    reasons = [found.reason] if found.reason else []
-    for name in program.files:
-        left, right, again = (files[name] for files in written)
-        different, without = _file_difference(left, right, again, program.tolerance)
-        if different is not None:
-            return replace(found, agreement=Agreement.DIFFER, reason=f"{name}: {different}")
-        reasons += [f"{name}: {without}"] if without else []
-    return replace(found, reason="; ".join(reasons))
-
-
-def _file_difference(
-    left: bytes | None, right: bytes | None, again: bytes | None, tolerance: Tolerance
-) -> tuple[str | None, str]:
-    """How two files differ, and what of them was not compared."""
-    if left is None or right is None:
-        return (None if left is right else f"the {'original' if left is None else 'port'} did not write it"), ""
-    if left == right:
-        return None, ""
-    if b"\0" in left or b"\0" in right:
-        if again != left:
-            return None, "not compared: another run of the original wrote other bytes"
-        pairs = enumerate(zip(left, right, strict=False))
-        at = next((i for i, (a, b) in pairs if a != b), min(len(left), len(right)))
-        return f"they differ from byte {at} on", ""
-    texts = [(text or b"").decode("utf-8", "replace") for text in (left, right, again)]
-    without: Varying = varying(texts[0], texts[2], tolerance)
-    found = compare_steady(texts[0], texts[1], tolerance, without)
-    return (None if found is None else str(found)), str(without)
 
 
 def built(
