@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from porter.validation.programs.agreement import ENDS, Agreement, Compared, compare_runs, text_of
-from porter.validation.programs.alike import SEED, as_the_port, with_one_clock
+from porter.validation.programs.alike import SEED, as_the_port
 from porter.validation.programs.building import Built, build
 from porter.validation.programs.careful import look_closer
 from porter.validation.programs.compilers import UNFUSED
@@ -32,8 +33,6 @@ _RUN_SECONDS = 300.0
 _FASTER = 8
 """Times as fast as the clock: what shows a time or a rate."""
 _MOST_RUNS = 5
-_MUCH = 20
-"""Numbers that vary by themselves: times are fewer, what a program draws is more."""
 _SHIFTS = (
     "they agree where the original's shifts take their counts modulo the width, as gfx942's do: one shifts by as many "
     "bits as a value has, or more, which C++ leaves open and NVIDIA's GPUs answer with 0 (or the sign)"
@@ -56,8 +55,9 @@ class ComparedProject:
 def run_both(
     program: Program, original: Path, port: Path, options: Options, words: Sequence[str] | None = None
 ) -> Compared:
-    """Run a program that is built on both sides, and compare."""
-    options = replace(options, seconds=options.seconds or program.seconds or _RUN_SECONDS)
+    """Run a program that is built on both sides, and compare. Both are told the same time of day when they first ask,
+    so that what they draw by it is the same."""
+    options = replace(options, seconds=options.seconds or program.seconds or _RUN_SECONDS, began=int(time.time()))
     command = tuple(words or program.run)
     first = run_program(command, replace(options, side=CUDA), original / program.folder, keep=True)
     other = program.run_port or command
@@ -115,18 +115,14 @@ def _closer(
     port: Path,
     options: Options,
 ) -> Compared:
-    """Another run of the original tells what varies by itself, and runs that are alike - in the time of day, in what
-    their GPU says of itself, in fresh memory of the host - what goes by that."""
+    """Another run of the original tells what varies by itself, and runs that are alike - in what their GPU says of
+    itself, in fresh memory of the host - what goes by that."""
     tolerance, runs = program.tolerance, _another(program, first, second, original, port)
     steady: tuple[ProgramRun, ...] = ()
     if first.code == second.code:
         again = _again(program, first, original, options)
-        left_out = varying(text_of(first), text_of(again), tolerance) if again.verdict is first.verdict else NOTHING
-        if left_out != NOTHING:
+        if again.verdict is first.verdict and varying(text_of(first), text_of(again), tolerance) != NOTHING:
             found = compare_runs(program.name, first, second, tolerance, again)
-        if not first.account.tests and (found.agreement is Agreement.DIFFER or left_out.size > _MUCH):
-            file = original / program.folder / first.command[0]
-            found = with_one_clock(found, tolerance, options, runs, file) or found
         if found.agreement is Agreement.DIFFER and not first.account.tests:
             found = as_the_port(found, tolerance, options, runs) or found
         if again.verdict is first.verdict:

@@ -73,7 +73,7 @@ class Options:
     fresh: int = 0
     """The byte that malloc's memory is full of when it is handed out; 0: whatever was there."""
     began: int = 0
-    """The time of day, in seconds, that the program is told when it asks first; 0: what it is."""
+    """The time of day, in seconds, that the program (none in Python) is told when it first asks; 0: what it is."""
     careful: bool = False
     """In a comparison: programs that agree run again with each check."""
     memory: int = 0
@@ -99,7 +99,7 @@ def environment(words: Sequence[str], folder: Path | None, options: Options) -> 
     if isinstance(stand_ins, Missing):
         return stand_ins
     values = _variables(asked, libraries, stand_ins[0], compiler, options)
-    if options.clock != 1 or options.began:
+    if options.clock != 1 or (options.began and asked.is_certain):
         clock = clock_library(compiler)
         if isinstance(clock, Missing):
             return clock

@@ -28,11 +28,6 @@ class Varying:
     reordered: bool = False
     """They print the same lines in another order."""
 
-    @property
-    def size(self) -> int:
-        """Lines and numbers."""
-        return len(self.lines) + sum(map(len, self.numbers.values()))
-
     def __str__(self) -> str:
         counts = ((len(self.lines), "line"), (sum(map(len, self.numbers.values())), "number"))
         shown = " and ".join(f"{count} {what}{'s' * (count > 1)}" for count, what in counts if count)
