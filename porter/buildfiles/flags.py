@@ -184,7 +184,7 @@ def _is_unknown_flag(word: str) -> bool:
 
 def _replacement(row: FlagRow, word: str, value: str | None) -> tuple[str, ...] | None:
     """New words; None: they stay as they are."""
-    if row.keep or (_is_closed(row) and value is None):
+    if row.keep or (_is_closed(row) and value is None) or (row.name == "arch" and value in _OF_HOSTS):
         return None
     templates = row.hip
     if row.values is not None and _is_closed(row):
@@ -203,6 +203,8 @@ def _replacement(row: FlagRow, word: str, value: str | None) -> tuple[str, ...] 
     return tuple(part for part in new if part)
 
 
+_OF_HOSTS = {"i386", "x86_64", "arm64", "ppc", "ppc64"}
+"""`-arch x86_64` is a flag of Apple's compilers, which Makefiles of CUDA's old samples give to the host's."""
 _FOR_TOOL = re.compile(r"-W[lap]")
 """`-Wl,-rpath,x` is one flag: its commas part what the linker, assembler or preprocessor gets."""
 _OF_COMPILER = re.compile(r"-(?:W\w|std=|[fmDUIO])")

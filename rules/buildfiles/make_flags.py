@@ -97,6 +97,10 @@ class MakeFlags(BuildRule):
         ),
         clean("# nvcc -arch=sm_80\nall:", path="Makefile"),
         clean(
+            "CXX_ARCH_FLAGS += -arch x86_64\nCXX_ARCH_FLAGS += -arch i386\nall:\n\t$(CXX) $(CXX_ARCH_FLAGS)",
+            path="Makefile",
+        ),
+        clean(
             "NVCCFLAGS = -O2 $(shell hipcc --version | grep -Eo 'V[0-9]+' | cut -d. -f1 | sort --unique)\n"
             "a:\n\tnvcc $(NVCCFLAGS) a.c",
             path="Makefile",
