@@ -1,6 +1,6 @@
 /* Clocks that run PORTER_RUN_CLOCK times as fast from the program's start on, put before the C library's: what a program
  * prints otherwise with them is a time or a rate. With PORTER_RUN_BEGAN the first answer to the time of day is that second, so
- * that two programs which seed by it draw the same. The kernel's own waits (sleeps, timeouts) are not changed. */
+ * that two programs which seed by it draw the same, and so do those that seed by C++'s random_device. The kernel's own waits (sleeps, timeouts) are not changed. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -65,3 +65,15 @@ clock_t clock(void) {
     return now / (SECOND / CLOCKS_PER_SEC);
 }
 int timespec_get(struct timespec *into, int base) { return base == TIME_UTC && !clock_gettime(CLOCK_REALTIME, into) ? base : 0; }
+
+/* std::random_device::_M_getval() of libstdc++ */
+unsigned int _ZNSt13random_device9_M_getvalEv(void *device) {
+    static unsigned long long drawn;
+    unsigned int number = 0;
+    (void)device;
+    if (!began) return syscall(SYS_getrandom, &number, sizeof number, 0) == sizeof number ? number : (unsigned int)random();
+    unsigned long long z = (unsigned long long)began + 0x9e3779b97f4a7c15ull * __atomic_add_fetch(&drawn, 1, __ATOMIC_RELAXED);
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+    return (unsigned int)(z >> 32);
+}
