@@ -205,6 +205,8 @@ def _replacement(row: FlagRow, word: str, value: str | None) -> tuple[str, ...] 
 
 _OF_HOSTS = {"i386", "x86_64", "arm64", "ppc", "ppc64"}
 """`-arch x86_64` is a flag of Apple's compilers, which Makefiles of CUDA's old samples give to the host's."""
+_STANDARD_OF_C = re.compile(r"-std=(?:c|gnu|iso9899:)\d\w*")
+"""g++ warns of it and goes on, clang refuses it for HIP; what is C is compiled by clang's own, newer one."""
 _FOR_TOOL = re.compile(r"-W[lap]")
 """`-Wl,-rpath,x` is one flag: its commas part what the linker, assembler or preprocessor gets."""
 _OF_COMPILER = re.compile(r"-(?:W\w|std=|[fmDUIO])")
@@ -220,8 +222,9 @@ def _host_flags(value: str) -> list[str]:
             if into and not begins and _OF_COMPILER.match(part) is None:
                 flags[-1] += "," + part
                 continue
-            flags.append(part)
             into = begins
+            if _STANDARD_OF_C.fullmatch(part) is None:
+                flags.append(part)
     return flags
 
 
