@@ -190,7 +190,7 @@ def _is_unknown_flag(word: str) -> bool:
 
 def _replacement(row: FlagRow, word: str, value: str | None) -> tuple[str, ...] | None:
     """New words; None: they stay as they are."""
-    if row.keep or (_is_closed(row) and value is None):
+    if row.keep or (_is_closed(row) and value is None) or (row.name == "arch" and value in _OF_HOSTS):
         return None
     templates = row.hip
     if row.values is not None and _is_closed(row):
@@ -209,6 +209,10 @@ def _replacement(row: FlagRow, word: str, value: str | None) -> tuple[str, ...] 
     return tuple(part for part in new if part)
 
 
+_OF_HOSTS = {"i386", "x86_64", "arm64", "ppc", "ppc64"}
+"""`-arch x86_64` is a flag of Apple's compilers, which Makefiles of CUDA's old samples give to the host's."""
+_STANDARD_OF_C = re.compile(r"-std=(?:c|gnu|iso9899:)\d\w*")
+"""g++ warns of it and goes on, clang refuses it for HIP; what is C is compiled by clang's own, newer one."""
 _FOR_TOOL = re.compile(r"-W[lap]")
 """`-Wl,-rpath,x` is one flag: its commas part what the linker, assembler or preprocessor gets."""
 _OF_COMPILER = re.compile(r"-(?:W\w|std=|[fmDUIO])")
@@ -224,8 +228,9 @@ def _host_flags(value: str) -> list[str]:
             if into and not begins and _OF_COMPILER.match(part) is None:
                 flags[-1] += "," + part
                 continue
-            flags.append(part)
             into = begins
+            if _STANDARD_OF_C.fullmatch(part) is None:
+                flags.append(part)
     return flags
 
 

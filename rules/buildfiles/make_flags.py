@@ -102,7 +102,16 @@ class MakeFlags(BuildRule):
         clean(
             "S = $(shell find src -name x.c)\na:\n\tnvcc -O2 $(S) -o a | sed -r 's/a/b/' && rm -rf b", path="Makefile"
         ),
+        fixes(
+            'NVCC = hipcc\nNVCCFLAGS = -Xcompiler "-Wall -std=c99" -Xcompiler -std=c++17',
+            "NVCC = hipcc\nNVCCFLAGS = -Wall -std=c++17",
+            path="Makefile",
+        ),
         clean("# nvcc -arch=sm_80\nall:", path="Makefile"),
+        clean(
+            "CXX_ARCH_FLAGS += -arch x86_64\nCXX_ARCH_FLAGS += -arch i386\nall:\n\t$(CXX) $(CXX_ARCH_FLAGS)",
+            path="Makefile",
+        ),
         clean(
             "NVCCFLAGS = -O2 $(shell hipcc --version | grep -Eo 'V[0-9]+' | cut -d. -f1 | sort --unique)\n"
             "a:\n\tnvcc $(NVCCFLAGS) a.c",

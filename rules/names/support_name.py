@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.engine.renames import replacement
+from porter.engine.renames import Use, replacement
 from porter.engine.rule import Effort, Finding, Rule, Unit, clean, fixes
 from porter.warp.ptx import generation
 
@@ -53,6 +53,7 @@ class SupportName(Rule):
         ),
         clean("#if defined(__CUDA_ARCH_FEAT_SM90_ALL)\n#endif"),
         clean("#if warpSize == 32\n#endif"),
+        clean("__device__ float sum(float v) { return v + __shfl_xor<128>(v, 16) + __shfl<128>(v, 0); }"),
         clean("struct S { int __shfl_sync(int); }; int f(S s) { return s.__shfl_sync(1); }"),
     )
 
@@ -61,13 +62,20 @@ class SupportName(Rule):
         sole = generation.sole_code(unit) if generation.NAME in unit.tokens.names else frozenset()
         for use in unit.uses:
             support = use.support
-            if support is None or ("::" in support.name and _is_in_condition(unit, use.first)):
+            if support is None or ("::" in support.name and _is_no_call(unit, use)):
                 continue
             name = generation.SOLE if use.first in sole else support.name
             edits = replacement(unit.tokens, use, name)
             message = f"{use.name} becomes {name} ({support.header})"
             span = unit.span(use.first, use.last)
             yield self.finding(unit, span, message, Effort.NONE, edits, (support.header,))
+
+
+def _is_no_call(unit: Unit, use: Use) -> bool:
+    """A condition of the preprocessor, or a template of the project's, declared elsewhere: CUDA's own built-in
+    functions are overloads, and take no arguments of a template."""
+    of_template = use.name.startswith("__") and unit.tokens.texts[use.last + 1] == "<"
+    return of_template or _is_in_condition(unit, use.first)
 
 
 def _is_in_condition(unit: Unit, index: int) -> bool:

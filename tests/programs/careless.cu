@@ -68,6 +68,24 @@ __global__ void in_turns(volatile int *done, int tiles) {
     }
 }
 
+/* A barrier of the whole grid by a counter, read as no loop that waits is known by: every block is needed, again and again. */
+__device__ void everywhere(int *arrived, int rounds) {
+    __syncthreads();
+    if (!threadIdx.x) {
+        __threadfence();
+        atomicAdd(arrived, 1);
+        while (__ldcg(arrived) < rounds * (int)gridDim.x) {}
+    }
+    __syncthreads();
+}
+__global__ void together(int *arrived, int *sums) {
+    if (!threadIdx.x) sums[blockIdx.x] = blockIdx.x;
+    everywhere(arrived, 1);
+    int other = __ldcg(sums + (blockIdx.x + 1) % gridDim.x);
+    everywhere(arrived, 2);
+    if (!threadIdx.x) sums[blockIdx.x] += other;
+}
+
 /* With barriers in every round: block 0 waits for what the last block writes. */
 __global__ void in_rounds(volatile int *done) {
     __shared__ int there;
@@ -191,6 +209,12 @@ int main(int count_of, char **words) {
     MODE(turns) {
         in_turns<<<8, 64>>>(made, 100);
         cudaMemcpy(seen, made, sizeof seen, cudaMemcpyDeviceToHost), good = seen[99] == 100;
+    }
+    MODE(together) {
+        int blocks = 200;
+        cudaMemset(made, 0, 4);
+        together<<<blocks, 64>>>(made, made + 1);
+        cudaMemcpy(seen, made + blocks, sizeof(int), cudaMemcpyDeviceToHost), good = seen[0] == blocks - 1;
     }
     MODE(rounds) {
         in_rounds<<<12, 128>>>(made);

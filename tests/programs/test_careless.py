@@ -118,3 +118,9 @@ def test_blocks_that_wait_for_others(careless: Path, mode: str, schedule: int) -
     """Block 0 waits for a block that begins after it: both have to be alive, also where it waits with barriers."""
     done = run(careless, mode, Options(seconds=150, threads=1, schedule=schedule))
     assert (done.verdict, done.output) == (Verdict.PASSED, b"PASS\n"), done.reason
+
+
+def test_a_barrier_of_the_whole_grid(careless: Path) -> None:
+    """Two hundred blocks that wait for each other in a loop: what the wait takes does not grow with the square."""
+    done = run(careless, "together", Options(seconds=150, threads=1, budget=200_000_000))
+    assert (done.verdict, done.output) == (Verdict.PASSED, b"PASS\n"), done.reason

@@ -22,7 +22,7 @@ from porter.validation.programs.launch import Options
 from porter.validation.programs.outcome import Account, ProgramRun, Verdict
 from porter.validation.programs.output import Tolerance
 from porter.validation.programs.recipes import Program
-from porter.validation.programs.sides import CUDA, Alike
+from porter.validation.programs.sides import CUDA, HIP, Alike
 from porter.validation.toolchain.headers import find_headers
 from porter.validation.toolchain.result import Missing
 from typer.testing import CliRunner
@@ -224,6 +224,7 @@ def test_numbers_that_are_the_same_by_chance(
 
     monkeypatch.setattr(compare, "run_program", run_again)
     monkeypatch.setattr(compare, "_first_launch", lambda *_: None)
+    monkeypatch.setattr(compare, "by_fresh_memory", lambda *_: None)
     first = _run("1 2 3 4 5 sum 1\n")
     found = settle(Program("main", ("./main",)), first, _run(port), tmp_path, tmp_path, Options())
     assert found.agreement is agreement
@@ -477,6 +478,185 @@ def test_a_difference_that_is_a_shift_by_the_width(tmp_path: Path) -> None:
     assert zero.agreement is Agreement.DIFFER and zero.original is not None and zero.port is not None
     assert zero.original.output == f"{3 * sum(range(32))}\n".encode()
     assert "counts modulo the width" in zero.reason, zero.reason
+
+
+_FRESH = {
+    "main.cu": r"""
+#include <cstdio>
+#include <cstdlib>
+#ifdef __HIP__
+const int LEFT = 2;
+#else
+const int LEFT = 1;
+#endif
+__global__ void twice(int *x) { x[threadIdx.x] *= 2; }
+int main(int count, char **) {
+  int *before = (int *)malloc(4096), sum = 0, *x;
+  for (int i = 0; i < 1024; i++) before[i] = LEFT;
+  __asm__ volatile("" : : "r"(before) : "memory");
+  free(before);
+  int *host = count > 1 ? (int *)calloc(1024, 4) : (int *)malloc(4096);
+  if (count > 2) host[9] = LEFT;
+  cudaMalloc(&x, 4096);
+  cudaMemcpy(x, host, 4096, cudaMemcpyHostToDevice);
+  twice<<<1, 512>>>(x + 8);
+  cudaMemcpy(host, x, 4096, cudaMemcpyDeviceToHost);
+  for (int i = 8; i < 1000; i++) sum += host[i];
+  printf("sum %d\n", sum);
+}
+""",
+    "Makefile": "main: main.cu\n\tnvcc -O1 main.cu -o main\n",
+    "porter.toml": "".join(
+        f'[[program]]\nname = "{name}"\nrun = "./main {words}"\n'
+        for name, words in (("left", ""), ("cleared", "1"), ("wrong", "1 2"))
+    ),
+}
+"""What malloc hands out was freed before, with another number in it on each side."""
+
+
+@pytest.mark.slow
+def test_a_difference_that_is_memory_nobody_wrote(tmp_path: Path) -> None:
+    """The same bytes on both sides show it; what is cleared says nothing of it, be it right or wrong."""
+    for tool in ("make", "nvcc"):
+        require(tool)
+    for name, text in _FRESH.items():
+        (tmp_path / name).write_text(text)
+    left, cleared, wrong = compare_project(tmp_path, (), Options()).programs
+    assert left.agreement is Agreement.AGREE, left.reason
+    assert "memory of malloc that nothing wrote: with what it held output, line 1" in left.reason
+    assert cleared.agreement is Agreement.AGREE
+    assert wrong.agreement is Agreement.DIFFER
+    assert not any("malloc" in one.reason for one in (cleared, wrong))
+
+
+@pytest.mark.parametrize(
+    ("filled", "agreement", "told"),
+    [
+        (("sum 7\n", "sum 7\n"), Agreement.AGREE, True),
+        (("sum 7\n", "sum 8\n"), Agreement.DIFFER, True),
+        (("sum 1\n", "sum 1\n"), Agreement.DIFFER, False),
+        (("sum 1\n", "sum 2\n"), Agreement.DIFFER, False),
+        (("sum {}\n", "sum 8\n"), Agreement.DIFFER, False),
+    ],
+)
+def test_what_fresh_memory_changes(
+    filled: tuple[str, str], agreement: Agreement, told: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only an original that says something else reads such memory, the same each time; a port alone that does is
+    wrong, and what draws its numbers anew in each run tells nothing."""
+    drawn = iter(range(100, 200))
+
+    def run_again(words: object, options: Options, folder: Path, *, keep: bool) -> ProgramRun:
+        del words, folder, keep
+        side = options.side or CUDA
+        return _run(filled[side is HIP].format(next(drawn)) if options.fresh else ("sum 1\n", "sum 2\n")[side is HIP])
+
+    monkeypatch.setattr(compare, "run_program", run_again)
+    monkeypatch.setattr(compare, "_first_launch", lambda *_: None)
+    found = settle(Program("main", ("./main",)), _run("sum 1\n"), _run("sum 2\n"), tmp_path, tmp_path, Options())
+    assert found.agreement is agreement
+    assert ("nothing wrote" in found.reason) is told
+
+
+_SEEDED = {
+    "main.cu": r"""
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <random>
+#include <sys/time.h>
+#ifdef __HIP__
+const float MORE = 1.5f;
+#else
+const float MORE = 1;
+#endif
+__global__ void grow(float *x, float by) { x[threadIdx.x] *= by; }
+int main(int count, char **) {
+  float *x;
+  struct timeval now;
+  cudaMallocManaged(&x, 64 * sizeof *x);
+  if (count == 2) {
+    gettimeofday(&now, NULL);
+    if (MORE > 1) system("sleep 1.2");
+    srand(time(NULL));
+  }
+  else if (count == 4) srand(std::random_device()());
+  else gettimeofday(&now, NULL), srand(now.tv_usec + now.tv_sec);
+  for (int i = 0; i < 64; i++) x[i] = rand() % 1000;
+  grow<<<1, 64>>>(x, count == 3 ? MORE : 3);
+  cudaDeviceSynchronize();
+  for (int i = 0; i < 64; i++) printf("%g ", x[i]);
+  printf("\n");
+  system("sleep 1.1");
+}
+""",
+    "Makefile": "main: main.cu\n\tnvcc -O1 main.cu -o main\n",
+    "porter.toml": "".join(
+        f'[[program]]\nname = "{name}"\nrun = "./main {words}"\n'
+        for name, words in (("seconds", "1"), ("microseconds", ""), ("device", "1 2 3"), ("wrong", "1 2"))
+    ),
+}
+"""Numbers that are drawn by the time of day."""
+
+
+@pytest.mark.slow
+def test_what_is_seeded_by_the_time_of_day_is_compared(tmp_path: Path) -> None:
+    """Both sides are told the same time, so that nothing is left out; a port that is wrong is seen then, too."""
+    for tool in ("make", "nvcc"):
+        require(tool)
+    for name, text in _SEEDED.items():
+        (tmp_path / name).write_text(text)
+    *right, wrong = compare_project(tmp_path, (), Options()).programs
+    for one in right:
+        assert (one.agreement, one.reason) == (Agreement.AGREE, "")
+    assert wrong.agreement is Agreement.DIFFER
+
+
+@pytest.mark.parametrize(("told", "agreement"), [("5 6\n", Agreement.AGREE), ("5 7\n", Agreement.DIFFER)])
+def test_what_a_gpu_says_of_itself_beside_what_varies(
+    told: str, agreement: Agreement, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A time without a label in the same output as the size of the GPU."""
+    times = iter(range(100))
+
+    def run_again(words: object, options: Options, folder: Path, *, keep: bool) -> ProgramRun:
+        del words, folder, keep
+        ours = f"blocks {304 if options.as_the_port else 108}\n0.{next(times)}\n5 6\n"
+        return port if options.side is HIP else _run(ours)
+
+    monkeypatch.setattr(compare, "run_program", run_again)
+    monkeypatch.setattr(compare, "_first_launch", lambda *_: None)
+    first, port = _run("blocks 108\n0.51\n5 6\n"), _run(f"blocks 304\n0.77\n{told}")
+    assert settle(Program("main", ("./main",)), first, port, tmp_path, tmp_path, Options()).agreement is agreement
+
+
+_HALF = {
+    "main.cu": r"""
+#include <cstdio>
+#include <cuda_fp16.h>
+__global__ void sum(const __half *x, __half *into) { atomicAdd(into, x[threadIdx.x]); }
+int main() {
+  __half *x, *into, h[64], one;
+  for (int i = 0; i < 64; i++) h[i] = __float2half(1.f);
+  cudaMalloc(&x, sizeof h);
+  cudaMalloc(&into, sizeof *into);
+  cudaMemcpy(x, h, sizeof h, cudaMemcpyHostToDevice);
+  cudaMemset(into, 0, sizeof *into);
+  sum<<<1, 64>>>(x, into);
+  cudaMemcpy(&one, into, sizeof one, cudaMemcpyDeviceToHost);
+  printf("%g\n", __half2float(one));
+}
+""",
+    "Makefile": "main: main.cu\n\tnvcc -O1 main.cu -o main\n",
+    "porter.toml": '[[program]]\nname = "half"\nrun = "./main"\n',
+}
+"""A sum in two bytes of its own, which gfx942 adds to by the word around them."""
+
+
+@pytest.mark.slow
+def test_an_atomic_of_two_bytes_at_the_end_of_an_allocation(tmp_path: Path) -> None:
+    found = _compared(_HALF, tmp_path)
+    assert (found.agreement, found.original and found.original.output) == (Agreement.AGREE, b"64\n"), found.reason
 
 
 _LINKED_BY_HOST = {

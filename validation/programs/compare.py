@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from porter.validation.programs.agreement import ENDS, Agreement, Compared, compare_runs, text_of
+from porter.validation.programs.alike import SEED, as_the_port
 from porter.validation.programs.building import Built, build
 from porter.validation.programs.careful import look_closer
 from porter.validation.programs.compilers import UNFUSED
+from porter.validation.programs.fresh import by_fresh_memory
 from porter.validation.programs.launch import Options, run_program
 from porter.validation.programs.outcome import ProgramRun
-from porter.validation.programs.output import Tolerance
 from porter.validation.programs.random_numbers import seeding
 from porter.validation.programs.recipes import Program, programs_of
 from porter.validation.programs.sides import CUDA, HIP, Alike, Side
-from porter.validation.programs.steady import NOTHING, Varying, compare_steady, merged, varying
+from porter.validation.programs.steady import NOTHING, merged, varying
+from porter.validation.programs.written import files_of, with_files
 from porter.validation.toolchain.headers import for_headers
 from porter.validation.toolchain.result import Missing
 
@@ -52,7 +55,8 @@ class ComparedProject:
 def run_both(
     program: Program, original: Path, port: Path, options: Options, words: Sequence[str] | None = None
 ) -> Compared:
-    """Run a program that is built on both sides, and compare."""
+    """Run a program that is built on both sides, and compare. Both are told the same time of day when they first ask,
+    so that what they draw by it is the same."""
     options = _within(program, options)
     command = tuple(words or program.run)
     first = run_program(command, replace(options, side=CUDA), original / program.folder, keep=True)
@@ -61,47 +65,75 @@ def run_both(
     found = settle(program, first, second, original, port, options)
     if found.agreement is not Agreement.AGREE or not options.careful:
         return found
+    return look_closer(found, program.tolerance, options, _another(program, first, second, original, port))
 
-    def again(side: Side, checked: Options) -> ProgramRun:
-        words, root = (command, original) if side is CUDA else (other, port)
-        return _ran(program, words, replace(checked, side=side), root)
 
-    return look_closer(found, program.tolerance, options, again)
+def _another(
+    program: Program, first: ProgramRun, second: ProgramRun, original: Path, port: Path
+) -> Callable[[Side, Options], ProgramRun]:
+    """One more run of either side."""
+
+    def ran(side: Side, options: Options) -> ProgramRun:
+        run, root = (first, original) if side is CUDA else (second, port)
+        return _ran(program, run.command, replace(options, side=side), root)
+
+    return ran
 
 
 def _within(program: Program, options: Options) -> Options:
-    """The options with the time that a run of the program may take."""
-    return replace(options, seconds=options.seconds or program.seconds or _RUN_SECONDS)
+    """The options with the time that a run of the program may take, and the time of day that all its runs are told."""
+    seconds = options.seconds or program.seconds or _RUN_SECONDS
+    return replace(options, seconds=seconds, began=options.began or int(time.time()))
 
 
 def settle(
     program: Program, first: ProgramRun, second: ProgramRun, original: Path, port: Path, options: Options
 ) -> Compared:
-    """Compare; where outputs differ, another run of the original tells what varies by itself, and one on a GPU that
-    says of itself what the port's does what goes by that."""
+    """Compare; where outputs differ, look closer."""
     tolerance = program.tolerance
-    written = [_files(program, root) for root in (original, port)]
+    written = [files_of(program, root) for root in (original, port)]
     if not program.output:
         first, second = replace(first, output=b""), replace(second, output=b"")
     found = compare_runs(program.name, first, second, tolerance)
-    again: ProgramRun | None = None
-    if found.agreement is Agreement.DIFFER and first.code == second.code:
-        again = _again(program, first, original, options)
-        if again.verdict is first.verdict and varying(text_of(first), text_of(again), tolerance) != NOTHING:
-            found = compare_runs(program.name, first, second, tolerance, again)
-        if found.agreement is Agreement.DIFFER and not first.account.tests:
-            found = _as_the_port(program, found, first, second, original, options) or found
-        if found.agreement is Agreement.DIFFER and not first.account.tests and again.verdict is first.verdict:
-            found = _by_the_clock(program, first, second, again, original, options) or found
+    if found.agreement is Agreement.DIFFER:
+        found = _closer(program, found, first, second, original, port, options)
     if found.agreement is Agreement.DIFFER and all(run.verdict in ENDS for run in (first, second)):
         hint = _first_launch(program, first, second, original, port, options)
         return replace(found, reason="; ".join([found.reason, *filter(None, [hint])]))
     if found.agreement is Agreement.AGREE and written[0] != written[1]:
         _again(program, first, original, options)
-        written.append(_files(program, original))
-        return _with_files(found, program, written)
+        written.append(files_of(program, original))
+        return with_files(found, program, written)
     if found.agreement is Agreement.AGREE and not (first.output.strip() or first.account.tests or program.files):
         return replace(found, reason="; ".join(part for part in (found.reason, _SILENT) if part))
+    return found
+
+
+def _closer(
+    program: Program,
+    found: Compared,
+    first: ProgramRun,
+    second: ProgramRun,
+    original: Path,
+    port: Path,
+    options: Options,
+) -> Compared:
+    """Another run of the original tells what varies by itself, and runs that are alike - in what their GPU says of
+    itself, in fresh memory of the host - what goes by that."""
+    tolerance, runs = program.tolerance, _another(program, first, second, original, port)
+    steady: tuple[ProgramRun, ...] = ()
+    if first.code == second.code:
+        again = _again(program, first, original, options)
+        if again.verdict is first.verdict and varying(text_of(first), text_of(again), tolerance) != NOTHING:
+            found = compare_runs(program.name, first, second, tolerance, again)
+        if found.agreement is Agreement.DIFFER and not first.account.tests:
+            found = as_the_port(found, tolerance, options, runs) or found
+        if again.verdict is first.verdict:
+            steady = (again,)
+            if found.agreement is Agreement.DIFFER and not first.account.tests:
+                found = _by_the_clock(program, first, second, again, original, options) or found
+    if found.agreement is Agreement.DIFFER and all(run.verdict in ENDS for run in (first, second)):
+        found = by_fresh_memory(found, tolerance, options, runs, *steady) or found
     return found
 
 
@@ -113,7 +145,7 @@ def _ran(program: Program, command: Sequence[str], options: Options, root: Path)
 
 def _again(program: Program, first: ProgramRun, original: Path, options: Options) -> ProgramRun:
     """The original once more, with another schedule."""
-    return _ran(program, first.command, replace(options, schedule=7, threads=1), original)
+    return _ran(program, first.command, replace(options, schedule=SEED, threads=1), original)
 
 
 def _by_the_clock(
@@ -134,18 +166,6 @@ def _by_the_clock(
     return None
 
 
-def _as_the_port(
-    program: Program, found: Compared, first: ProgramRun, second: ProgramRun, original: Path, options: Options
-) -> Compared | None:
-    """The two that agree once the original's GPU tells of itself what the port's does, its size for one."""
-    again = _ran(program, first.command, replace(options, as_the_port=True), original)
-    same = compare_runs(program.name, again, second, program.tolerance)
-    if same.agreement is not Agreement.AGREE:
-        return None
-    reason = f"where the original's GPU says of itself what the port's does; with its own {found.reason}"
-    return replace(same, reason=reason)
-
-
 def _first_launch(
     program: Program, first: ProgramRun, second: ProgramRun, original: Path, port: Path, options: Options
 ) -> str | None:
@@ -159,44 +179,6 @@ def _first_launch(
             run_program(run.command, replace(options, trace=folder), root / program.folder, keep=True)
         found = first_difference(folders[0], folders[1], program.tolerance)
     return None if found is None else str(found)
-
-
-def _files(program: Program, root: Path) -> dict[str, bytes | None]:
-    """What the program wrote; None for a file that is not there."""
-    paths = {name: root / program.folder / name for name in program.files}
-    return {name: path.read_bytes() if path.is_file() else None for name, path in paths.items()}
-
-
-def _with_files(found: Compared, program: Program, written: Sequence[Mapping[str, bytes | None]]) -> Compared:
-    """The verdict with the files of original, port, and the original's other run, which differs where it may."""
-    reasons = [found.reason] if found.reason else []
-    for name in program.files:
-        left, right, again = (files[name] for files in written)
-        different, without = _file_difference(left, right, again, program.tolerance)
-        if different is not None:
-            return replace(found, agreement=Agreement.DIFFER, reason=f"{name}: {different}")
-        reasons += [f"{name}: {without}"] if without else []
-    return replace(found, reason="; ".join(reasons))
-
-
-def _file_difference(
-    left: bytes | None, right: bytes | None, again: bytes | None, tolerance: Tolerance
-) -> tuple[str | None, str]:
-    """How two files differ, and what of them was not compared."""
-    if left is None or right is None:
-        return (None if left is right else f"the {'original' if left is None else 'port'} did not write it"), ""
-    if left == right:
-        return None, ""
-    if b"\0" in left or b"\0" in right:
-        if again != left:
-            return None, "not compared: another run of the original wrote other bytes"
-        pairs = enumerate(zip(left, right, strict=False))
-        at = next((i for i, (a, b) in pairs if a != b), min(len(left), len(right)))
-        return f"they differ from byte {at} on", ""
-    texts = [(text or b"").decode("utf-8", "replace") for text in (left, right, again)]
-    without: Varying = varying(texts[0], texts[2], tolerance)
-    found = compare_steady(texts[0], texts[1], tolerance, without)
-    return (None if found is None else str(found)), str(without)
 
 
 def built(
@@ -264,6 +246,7 @@ def compare_one(program: Program, source: Path, original: Path, port: Path, opti
     told = _both_built(program, original, port)
     if isinstance(told, Compared):
         return told
+    options = _within(program, options)
     found = run_both(program, original, port, options)
     found = replace(found, reason="; ".join(part for part in (found.reason, told) if part))
     if found.agreement is not Agreement.DIFFER or found.original is None:
@@ -300,7 +283,7 @@ def _by_shifts(program: Program, original: Path, options: Options, found: Compar
     """The same difference, where the original says what the port does once its shifts are gfx942's."""
     if found.original is None or found.port is None or not {found.original.verdict, found.port.verdict} <= ENDS:
         return None
-    again = _ran(program, found.original.command, replace(_within(program, options), wrapped=True), original)
+    again = _ran(program, found.original.command, replace(options, wrapped=True), original)
     same = compare_runs(program.name, again, found.port, program.tolerance)
     return replace(found, reason=f"{found.reason}; {_SHIFTS}") if same.agreement is Agreement.AGREE else None
 

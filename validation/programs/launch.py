@@ -70,6 +70,10 @@ class Options:
     """Of programs in Python; None: that of the folder they run in."""
     clock: int = 1
     """How many times as fast as time goes the program's clock runs."""
+    fresh: int = 0
+    """The byte that malloc's memory is full of when it is handed out; 0: whatever was there."""
+    began: int = 0
+    """The time of day, in seconds, that the program (none in Python) is told when it first asks; 0: what it is."""
     careful: bool = False
     """In a comparison: programs that agree run again with each check."""
     memory: int = 0
@@ -95,12 +99,13 @@ def environment(words: Sequence[str], folder: Path | None, options: Options) -> 
     if isinstance(stand_ins, Missing):
         return stand_ins
     values = _variables(asked, libraries, stand_ins[0], compiler, options)
-    if options.clock != 1:
+    if options.clock != 1 or (options.began and asked.is_certain):
         clock = clock_library(compiler)
         if isinstance(clock, Missing):
             return clock
         loaded = (str(clock), values.get("LD_PRELOAD", os.environ.get("LD_PRELOAD", "")))
         values |= {"LD_PRELOAD": " ".join(loaded).strip(), "PORTER_RUN_CLOCK": str(options.clock)}
+        values |= {"PORTER_RUN_BEGAN": str(options.began)}
     if not asked.is_certain:  # an interpreter, or a script
         from porter.validation.programs.pytorch.environment import side_of, variables  # reads the compilers' modules
 
@@ -164,6 +169,8 @@ def _variables(
         values |= {"PORTER_RUN_AS_THE_PORT": "1", "PORTER_RUN_MULTIPROCESSORS": str(HIP.multiprocessors)}
     if options.wrapped:
         values[WRAPPED] = "1"
+    if options.fresh:
+        values["MALLOC_PERTURB_"] = str(options.fresh ^ 0xFF)  # what glibc fills freed memory with; fresh: the rest
     if options.threads is not None:
         values["PORTER_RUN_THREADS"] = str(options.threads)
     for side in sides.values():

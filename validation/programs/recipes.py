@@ -21,6 +21,7 @@ _KEYS = {
     "relative",
     "absolute",
     "files",
+    "floats",
     "output",
     "seconds",
 }
@@ -41,6 +42,8 @@ class Program:
     tolerance: Tolerance = field(default_factory=Tolerance)
     files: tuple[str, ...] = ()
     """That the program writes, to be compared too."""
+    floats: int = 0
+    """Bytes of the floats that its binary files hold; 0: something else, compared byte by byte."""
     output: bool = True
     """Whether what it prints is compared."""
     seconds: float | None = None
@@ -79,6 +82,7 @@ def _program(table: Mapping[str, Any]) -> Program:
         _words(table, "run_port") or None,
         tolerance,
         tuple(map(str, table.get("files", ()))),
+        _floats(table),
         bool(table.get("output", True)),
         _number(table, "seconds", 0.0) or None,
     )
@@ -105,6 +109,13 @@ def _steps(table: Mapping[str, Any], key: str) -> tuple[tuple[str, ...], ...] | 
     if not isinstance(value, (list, tuple)):
         raise Unusable(f"[[program]] {key} must be a list of commands")
     return tuple(_words({key: step}, key) for step in value)
+
+
+def _floats(table: Mapping[str, Any]) -> int:
+    value = table.get("floats", 0)
+    if isinstance(value, bool) or value not in (0, 4, 8):
+        raise Unusable("[[program]] floats must be 4 or 8: the bytes of the floats that its binary files hold")
+    return int(value)
 
 
 def _number(table: Mapping[str, Any], key: str, otherwise: float) -> float:

@@ -77,6 +77,13 @@ static enum FaultKind judge(const Allocation *found, uint64_t address, uint64_t 
     return FAULT_NONE;
 }
 
+/* As far as the allocation goes: gfx942 has no atomics of two bytes, so that one is made of the aligned word around them, which the
+ * hardware lets touch what lies behind an allocation's end. */
+static uint64_t judged_bytes(const Wave *w, const Allocation *found, uint64_t address, uint64_t bytes) {
+    int word = LANES == 64 && bytes == 4 && !(address & 3) && w->manner & (MANNER_STRONG | MANNER_ATOMIC);
+    return word && found && address >= found->base && address < found->end && found->end - address < 4 ? found->end - address : bytes;
+}
+
 static int reject(Wave *w, enum FaultKind kind, uint32_t site, uint32_t lane, uint64_t address, uint64_t bytes) {
     const Allocation *near = find(w->launch, address);
     core_fault(w, kind, site, lane, address, bytes);
@@ -206,7 +213,7 @@ int core_global(Wave *w, uint32_t site, uint64_t active, uint64_t *address, uint
         for (uint32_t lane = 0; lane < LANES; lane++) {
             if (!(active >> lane & 1)) continue;
             if (!inside(*hit, address[lane], address[lane] + bytes, write)) *hit = find(w->launch, address[lane]);
-            enum FaultKind kind = judge(*hit, address[lane], bytes, write);
+            enum FaultKind kind = judge(*hit, address[lane], judged_bytes(w, *hit, address[lane], bytes), write);
             if (kind != FAULT_NONE) return reject(w, kind, site, lane, address[lane], bytes);
         }
     }
@@ -721,9 +728,16 @@ static int barrier_opens(Block *block) {
     return 1;
 }
 
+/* Blocks that are alive together share what one has alone, so that a barrier over the whole grid, which its blocks reach one by
+ * one and wait at in a loop, costs about the same for any number of them. */
+enum { SHORTEST_TURN = 2048 };
+
 static int64_t turn_length(Worker *worker) {
     Launch *launch = worker->launch;
-    if (!(launch->flags & INTERLEAVE)) return (int64_t)launch->quantum;
+    if (!(launch->flags & INTERLEAVE)) {
+        uint64_t share = launch->quantum / (worker->alive ? worker->alive : 1);
+        return (int64_t)(share > SHORTEST_TURN ? share : launch->quantum < SHORTEST_TURN ? launch->quantum : SHORTEST_TURN);
+    }
     return (int64_t)(random_next(&worker->random) % 64) + 1;
 }
 
@@ -797,12 +811,12 @@ static int start_next(Block *block, uint64_t *next, uint64_t total) {
 }
 
 /* Waves that had so many turns, and neither ended nor met at a barrier, or that met so often, may wait for a block that has not begun,
- * which a GPU would have alive beside theirs. */
-enum { PATIENCE = 4, MOST_MEETINGS = 1 << 14, MOST_MORE = 1024 };
+ * which a GPU would have alive beside theirs: where, besides, no block ended for as many passes over all. */
+enum { PATIENCE = 4, MOST_MEETINGS = 1 << 14, FEWEST_MEETINGS = 64, MOST_MORE = 1024 };
 
 typedef struct Residents { /* blocks of a worker that are alive together: one, some when interleaving, all when cooperative */
     Block *first, *more;   /* more where they run for long; waves point to their block, so that neither moves */
-    uint32_t room, alive, is_full;
+    uint32_t room, alive, is_full, calm; /* calm: passes since a block ended, or more were begun */
 } Residents;
 
 static Block *resident(const Residents *r, uint32_t i) { return i < r->room ? &r->first[i] : &r->more[i - r->room]; }
@@ -817,26 +831,36 @@ static void start_more(Residents *r, Worker *worker, uint64_t *next, uint64_t to
     r->alive += (uint32_t)start_next(resident(r, place), next, total);
 }
 
+/* Whether its waves may wait for a block that has not begun. */
+static int may_wait(const Block *block, const Residents *r) {
+    const Launch *launch = block->worker->launch;
+    uint32_t patience = launch->flags & INTERLEAVE ? PATIENCE << 15 : PATIENCE, meetings = MOST_MEETINGS / r->alive;
+    return block->yields > patience || block->meetings > (meetings > FEWEST_MEETINGS ? meetings : FEWEST_MEETINGS);
+}
+
 static int run_resident(Worker *worker, Residents *r, uint64_t *next, uint64_t total) {
     Launch *launch = worker->launch;
-    uint32_t patience = launch->flags & INTERLEAVE ? PATIENCE << 15 : PATIENCE;
     while (r->alive < r->room && start_next(&r->first[r->alive], next, total)) r->alive++;
     uint32_t running = r->alive;
     while (running) {
-        uint32_t at_grid_barrier = 0;
+        uint32_t at_grid_barrier = 0, before = r->alive;
+        int waits = launch->flags & MORE_BLOCKS && r->calm >= PATIENCE, ended = 0;
         running = 0;
-        for (uint32_t i = 0; i < r->alive; i++) {
+        worker->alive = r->alive;
+        for (uint32_t i = 0; i < before; i++) {
             Block *block = resident(r, i);
             if (!block->live_waves) continue;
             if (!block_pass(block)) return 0;
-            if ((block->yields > patience || block->meetings > MOST_MEETINGS) && launch->flags & MORE_BLOCKS) {
+            if (waits && block->live_waves && may_wait(block, r)) {
                 block->yields = block->meetings = 0;
                 start_more(r, worker, next, total);
             }
-            if (!block->live_waves) (void)start_next(block, next, total);
+            if (!block->live_waves) ended = 1, (void)start_next(block, next, total);
             running += block->live_waves != 0;
             at_grid_barrier += at_grid(block);
         }
+        r->calm = ended || r->alive != before ? 0 : r->calm + 1;
+        running += r->alive - before;
         if (running && at_grid_barrier == running) {
             core_races_forget(worker->races, launch);
             for (uint32_t i = 0; i < r->alive; i++) {
@@ -863,7 +887,7 @@ static void *work(void *argument) {
     Launch *launch = task->worker.launch;
     uint64_t total = blocks_to_run(launch);
     uint32_t room = launch->resident < total ? launch->resident : (uint32_t)total;
-    Residents r = {calloc(room, sizeof(Block)), NULL, room, 0};
+    Residents r = {calloc(room, sizeof(Block)), NULL, room, 0, 0, 0};
     task->out_of_memory = !r.first;
     for (uint32_t i = 0; r.first && i < room; i++) task->out_of_memory |= block_allocate(&r.first[i], &task->worker);
     if (!task->out_of_memory) run_resident(&task->worker, &r, task->next, total);

@@ -199,6 +199,7 @@ typedef struct Worker { /* one per host thread */
     SegmentCount *segments;
     uint64_t *divergence;
     uint64_t random;
+    uint32_t alive; /* blocks that it has begun and not ended, at most: they share a turn's length */
     struct Races *races; /* with CHECK_GLOBAL */
     struct Caches *caches; /* with COUNT_CACHES */
     uint32_t suspicious;  /* after a store: core_settle */
