@@ -43,7 +43,7 @@ class PythonGpuTool(BuildRule):
         clean("p = ['MIGraphXExecutionProvider', 'CUDAExecutionProvider']", path="ops.py"),
         reports("subprocess.check_output(['nvidia-smi', '-L'])", path="ops.py", effort=Effort.REVIEW),
         reports("free = os.popen('LANG=C nvidia-smi -q | grep Free').read()", path="ops.py", effort=Effort.REVIEW),
-        reports("if shutil.which('nvidia-smi') is None: raise SystemExit", path="ops.py", effort=Effort.REVIEW),
+        reports("if which('nvidia-smi') is None: raise SystemExit", path="ops.py", effort=Effort.REVIEW),
         reports("cmd = 'nvidia-smi -q -x'\nsubprocess.run(cmd.split())", path="ops.py", effort=Effort.REVIEW),
         reports("s = InferenceSession(m, providers=['CUDAExecutionProvider'])", path="ops.py", effort=Effort.REVIEW),
         reports("p = [('TensorrtExecutionProvider', {'fp16': True})]", path="ops.py", effort=Effort.REVIEW),
