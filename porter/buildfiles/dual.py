@@ -19,7 +19,6 @@ SWITCH = "USE_HIP"
 """`make USE_HIP=1`, `cmake -DUSE_HIP=ON`."""
 
 _MERGED_LINES = 3
-_NVCC_BECOMES = "hipcc"
 _CALLER = re.compile(r"(?:[^\s=]*/)?nvcc(?![\w.-])")
 _CALLED = re.compile(r"(?:[^\s=]*/)?hipcc(?![\w.-])")
 _ASKED = re.compile(r"\b(?:which|hash|type|command)\s[^;|&]*$|\b(?:echo|printf)\b")
@@ -67,23 +66,34 @@ def _make(unit: BuildUnit, changes: list[Edit]) -> list[Edit]:
 def _with_headers_of_make(unit: BuildUnit, changes: list[Edit], flags: str) -> list[Edit]:
     """A compiler that is called finds the headers that only AMD builds see; one that is only named does not."""
     written: list[Edit] = []
-    values = [(one.start, one.end) for one in unit.makefile.assignments]
     for edit in changes:
-        called = _CALLED.match(edit.text) if _CALLER.match(unit.text[edit.start : edit.end]) else None
+        called, value, before = _with_flags(unit, edit, flags), _value_around(unit, edit), _line_before(unit, edit)
         if called is None:
             written.append(edit)
-            continue
-        line = _logical_lines(unit.text, edit.start, edit.end)[0]
-        before = unit.text[line : edit.start]
-        value = next((one for one in values if one[0] <= edit.start < one[1]), None)
-        looked_for = value is not None and _LOOKED_FOR.fullmatch(unit.text[value[0] : value[1]].strip()) is not None
-        if looked_for and value is not None:
+        elif value is not None and _LOOKED_FOR.fullmatch(unit.text[slice(*value)].strip()) is not None:
             written += [edit, Edit(value[0], value[0], f"$(patsubst %,%{flags},"), Edit(value[1], value[1], ")")]
         elif _ONLY_NAMED.search(before) is not None or before.count("`") % 2:
             written.append(edit)
         else:
-            written.append(edit._replace(text=called[0] + flags + edit.text[called.end() :]))
+            written.append(called)
     return sorted(set(written))
+
+
+def _with_flags(unit: BuildUnit, edit: Edit, flags: str) -> Edit | None:
+    """The compiler that an edit exchanges, with flags behind it; None where it exchanges something else."""
+    called = _CALLED.match(edit.text) if _CALLER.match(unit.text[edit.start : edit.end]) else None
+    return None if called is None else edit._replace(text=called[0] + flags + edit.text[called.end() :])
+
+
+def _value_around(unit: BuildUnit, edit: Edit) -> tuple[int, int] | None:
+    """The value of a variable that an edit begins in."""
+    values = ((one.start, one.end) for one in unit.makefile.assignments)
+    return next((value for value in values if value[0] <= edit.start < value[1]), None)
+
+
+def _line_before(unit: BuildUnit, edit: Edit) -> str:
+    """What stands before an edit in its line."""
+    return unit.text[_logical_lines(unit.text, edit.start, edit.end)[0] : edit.start]
 
 
 def _shell(unit: BuildUnit, changes: list[Edit]) -> list[Edit]:
@@ -100,11 +110,9 @@ def _with_headers_of_shell(unit: BuildUnit, changes: list[Edit], shims: str) -> 
     """As in Makefiles; a variable gets the compiler and the flags as one value."""
     in_quotes = f' -I$(dirname "$0")/{shims} -include cuda_runtime.h'
     flags = f' -I"$(dirname "$0")/{shims}" -include cuda_runtime.h'
-    values = [(one.start, one.end) for one in unit.makefile.assignments]
     written: list[Edit] = []
     for edit in changes:
-        called = _CALLED.match(edit.text) if _CALLER.match(unit.text[edit.start : edit.end]) else None
-        value = next((one for one in values if one[0] <= edit.start < one[1]), None)
+        called, value = _with_flags(unit, edit, flags), _value_around(unit, edit)
         if called is None:
             written.append(edit)
         elif value is not None and unit.text[value[0]] != "(":
@@ -113,10 +121,10 @@ def _with_headers_of_shell(unit: BuildUnit, changes: list[Edit], shims: str) -> 
                 continue
             quote = "" if unit.text[value[0] - 1] == '"' else '"'
             written += [edit, Edit(value[0], value[0], quote), Edit(value[1], value[1], f"{in_quotes}{quote}")]
-        elif _ASKED.search(unit.text[_logical_lines(unit.text, edit.start, edit.end)[0] : edit.start]) is not None:
+        elif _ASKED.search(_line_before(unit, edit)) is not None:
             written.append(edit)
         else:
-            written.append(edit._replace(text=called[0] + flags + edit.text[called.end() :]))
+            written.append(called)
     return sorted({edit for edit in written if edit.text or edit.start < edit.end})
 
 

@@ -69,40 +69,26 @@ class ClusterJob(BuildRule):
     def find(self, unit: BuildUnit) -> Iterator[Finding]:
         """Yields findings; changes nothing."""
         told: set[str] = set()
-        for start, word, message in sorted({**_modules(unit.text), **_types(unit.text)}.values()):
+        for start, (word, message) in sorted({**dict(_modules(unit.text)), **dict(_types(unit.text))}.items()):
             if word.lower() not in told:
                 told.add(word.lower())
                 yield self.finding(unit, start, start + len(word), f"{word}: {message}", Effort.REVIEW)
 
 
-def _modules(text: str) -> dict[int, tuple[int, str, str]]:
-    """What is loaded of NVIDIA's, by place."""
-    found: dict[int, tuple[int, str, str]] = {}
+def _modules(text: str) -> Iterator[tuple[int, tuple[str, str]]]:
+    """Where something of NVIDIA's is loaded, what, and what is said of it; the last of a place counts."""
+    message = "a module for NVIDIA's GPUs: ROCm's has a name of the site's, mostly rocm/VERSION"
     for loaded in _LOADED.finditer(text) if "cuda" in text.lower() or "nv" in text else ():
         for word in re.finditer(r"[^\s\"']+", loaded[1]):
             if not word[0].startswith("-") and _NVIDIAS.search(word[0]) is not None:
-                place = loaded.start(1) + word.start()
-                found[place] = (
-                    place,
-                    word[0],
-                    "a module for NVIDIA's GPUs: ROCm's has a name of the site's, mostly rocm/VERSION",
-                )
+                yield loaded.start(1) + word.start(), (word[0], message)
     for variant in _VARIANT.finditer(text) if "spack" in text else ():
-        place = variant.start(1)
-        found[place] = (place, variant[1], "Spack builds for AMD's GPUs with +rocm amdgpu_target=gfx942")
-    return found
+        yield variant.start(1), (variant[1], "Spack builds for AMD's GPUs with +rocm amdgpu_target=gfx942")
 
 
-def _types(text: str) -> dict[int, tuple[int, str, str]]:
-    """GPUs that jobs ask for by a name of NVIDIA's, by place."""
-    found: dict[int, tuple[int, str, str]] = {}
+def _types(text: str) -> Iterator[tuple[int, tuple[str, str]]]:
+    """Where a job asks for a GPU by a name of NVIDIA's, the name, and what is said of it."""
+    message = "a GPU of NVIDIA's, which the job asks for: MI300X has another name at each site"
     for asks in _ASKS.finditer(text):
-        start, end = asks.span(1) if asks[1] is not None else asks.span(2)
-        for kind in _TYPE.finditer(text, start, end):
-            place = kind.start(1)
-            found[place] = (
-                place,
-                kind[1],
-                "a GPU of NVIDIA's, which the job asks for: MI300X has another name at each site",
-            )
-    return found
+        for kind in _TYPE.finditer(text, *asks.span(1 if asks[1] is not None else 2)):
+            yield kind.start(1), (kind[1], message)

@@ -99,7 +99,7 @@ def settle(
         found = _closer(program, found, first, second, original, port, options)
     if found.agreement is Agreement.DIFFER and all(run.verdict in ENDS for run in (first, second)):
         hint = _first_launch(program, first, second, original, port, options)
-        return replace(found, reason="; ".join([found.reason, *filter(None, [hint])]))
+        return found if hint is None else replace(found, reason=f"{found.reason}; {hint}")
     if found.agreement is Agreement.AGREE and written[0] != written[1]:
         _again(program, first, original, options)
         written.append(files_of(program, original))
