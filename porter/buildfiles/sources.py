@@ -52,9 +52,9 @@ class Sources:
         if not self.is_source(text) or not self.renamed:
             return None
         if not _is_pattern(text):
-            old = self._meant(folder, text)
-            if old is not None:
-                return posixpath.join(posixpath.dirname(text), posixpath.basename(self.renamed[old]))
+            called = {posixpath.basename(self.renamed[old]) for old in self._meant(folder, text)}
+            if len(called) == 1:
+                return posixpath.join(posixpath.dirname(text), *called)
         if _is_pattern(text) or self._is_end_of_names(text):
             return self._new_pattern(text)
         return None
@@ -132,18 +132,22 @@ class Sources:
     def _is_end_of_names(self, text: str) -> bool:
         return "/" not in text and any(name.endswith(text) for name in self._by_name)
 
-    def _meant(self, folder: str, text: str) -> str | None:
-        """The renamed file that a word stands for: by its path from the build file's folder, or by the end of it."""
+    def _meant(self, folder: str, text: str) -> tuple[str, ...]:
+        """The renamed files that a word can stand for: by its path from the build file's folder, or by the end of it.
+
+        A function of a script may put a folder before it that only its callers know (`ext("ops.a", ["src/k.cu"])`).
+        """
         direct = posixpath.normpath(posixpath.join(folder, text))
         if direct in self.renamed:
-            return direct
+            return (direct,)
         tail = _VARIABLES.sub("", text).lstrip("./")
-        same_name = self._by_name.get(posixpath.basename(text), ())
-        ends = [path for path in same_name if path == tail or path.endswith("/" + tail)]
+        ends = _ending(self._by_name, tail)
         if len(ends) == 1:
-            return ends[0]
-        below = [path for path in ends if path.startswith(folder + "/" if folder else "")]
-        return below[0] if len(below) == 1 else None
+            return ends
+        below = f"{folder}/" if folder else ""
+        inside = tuple(path for path in ends if path.startswith(below))
+        others = sum(path.startswith(below) for path in _ending(self._paths_by_name, tail)) - len(inside)
+        return inside if len(inside) == 1 or others <= 0 else ()
 
     def is_missing(self, folder: str, text: str) -> bool:
         """Whether a word names one .cu file that the tree does not have."""
@@ -167,6 +171,12 @@ def _is_pattern(text: str) -> bool:
     """Whether a word has variables, wildcards or backslashes, or is a suffix alone."""
     name = posixpath.basename(text)
     return name.lower() == ".cu" or _VARIABLES.search(text) is not None or any(sign in text for sign in "*?[\\")
+
+
+def _ending(by_name: Mapping[str, tuple[str, ...]], tail: str) -> tuple[str, ...]:
+    """The paths that a path's end can stand for."""
+    same_name = by_name.get(posixpath.basename(tail), ())
+    return tuple(path for path in same_name if path == tail or path.endswith("/" + tail))
 
 
 def _named_by_end(paths: Iterable[str]) -> dict[str, tuple[str, ...]]:

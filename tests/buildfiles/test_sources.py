@@ -54,3 +54,17 @@ def test_the_source_in_the_name_of_an_object_in_another_folder() -> None:
     assert sources.new_name("csrc", "build/y.cu") is None
     assert not sources.breaks("csrc", "build/y.cu")
     assert sources.is_missing("csrc", "build/y.cu")
+
+
+def test_a_word_that_ends_like_several_sources() -> None:
+    """A function of setup.py may put the folder before it."""
+    same = {f"ops/{name}/src/k.cu": f"ops/{name}/src/k.hip" for name in ("stack", "batch")}
+    sources = Sources(same, frozenset(same))
+    assert sources.new_name("", "src/k.cu") == "src/k.hip"
+    assert sources.new_name("ops/stack", "src/k.cu") == "src/k.hip"
+    other = {**same, "ops/batch/src/k.cu": "ops/batch/src/k.cu.hip"}
+    assert Sources(other, frozenset(other)).new_name("", "src/k.cu") is None
+    assert Sources(other, frozenset(other)).breaks("", "src/k.cu")
+    kept = Sources(same, frozenset({*same, "ops/by_hand/src/k.cu"}))
+    assert kept.new_name("", "src/k.cu") is None
+    assert kept.new_name("ops/stack", "src/k.cu") == "src/k.hip"

@@ -31,20 +31,26 @@ def parted_in_headers(bodies: Bodies, parting: Parting) -> Iterator[PartedCall]:
         return
     walks = flows(bodies)
     called = frozenset[str]().union(*(flow.function.called | flow.function.called_members for flow in walks))
-    helpers = (function for function in concerned(bodies) if function.name in called)
-    found = {function: parted for function in helpers if (parted := _parted(bodies, function, parting))}
-    for flow in walks if found else ():
+    helpers: dict[str, list[Function]] = {}
+    for function in concerned(bodies):
+        if function.name in called and not bodies.is_own(function) and not function.is_kernel:
+            helpers.setdefault(function.name, []).append(function)
+    found: dict[Function, tuple[Event, Branch] | None] = {}
+    for flow in walks if helpers else ():
         for call in flow.function.calls:
-            for helper, (event, branch) in found.items():
-                is_called = bare_callee(call) == helper.name and helper.takes(len(call.arguments))
-                if is_called and any(flow.evaluate(one, flow.final).spread is Spread.LANE for one in call.arguments):
-                    yield PartedCall(call, helper, event, branch)
+            taking = [one for one in helpers.get(bare_callee(call), ()) if one.takes(len(call.arguments))]
+            # few calls are handed what lanes differ in, and a helper's walk costs more than such a look at its arguments
+            if not taking or not any(flow.evaluate(one, flow.final).spread is Spread.LANE for one in call.arguments):
+                continue
+            for helper in taking:
+                if helper not in found:
+                    found[helper] = _parted(bodies, helper, parting)
+                if (parted := found[helper]) is not None:
+                    yield PartedCall(call, helper, *parted)
 
 
 def _parted(bodies: Bodies, function: Function, parting: Parting) -> tuple[Event, Branch] | None:
     """An operation of a helper that lanes part before, by its arguments alone."""
-    if bodies.is_own(function) or function.is_kernel:
-        return None
     flow = flow_of(bodies, function)
     found = [(event, branch) for event in flow.events if isinstance(branch := parting(bodies, function, event), Branch)]
     if not found:
