@@ -7,6 +7,7 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import cast
 
 from porter.cpp.asm_branches import of_one_branch
 from porter.cpp.lex import IDENTIFIER, STRING, Tokens
@@ -130,10 +131,18 @@ def _keyword_uses(tokens: Tokens, place: int) -> Iterator[int]:
 
 def said(tokens: Tokens, index: int) -> str:
     """The instructions of the statement whose keyword is at an index, as far as they stand there, without operands."""
+    memo = tokens.memo
+    known = memo.get((said, index))
+    if known is None:
+        known = memo[said, index] = _said(tokens, index)
+    return cast(str, known)
+
+
+def _said(tokens: Tokens, index: int) -> str:
     opened, closed = _brackets(tokens, index)
     if closed == opened or tokens.texts[opened] != "(":
         return ""
-    first, last = _split(tokens, opened + 1, closed)[0]
+    first, last = next(_parts(tokens, opened + 1, closed))
     return "".join(_content(tokens.texts[place]) for place in range(first, last) if tokens.kinds[place] == STRING)
 
 
@@ -244,21 +253,24 @@ def _begins_with_type(tokens: Tokens, index: int) -> bool:
 
 
 def _split(tokens: Tokens, first: int, last: int) -> list[tuple[int, int]]:
-    """The parts between the colons; `::` is two colons."""
-    parts: list[tuple[int, int]] = []
+    """The parts between the colons."""
+    return list(_parts(tokens, first, last))
+
+
+def _parts(tokens: Tokens, first: int, last: int) -> Iterator[tuple[int, int]]:
+    """One after the other: the operands of a matrix product are hundreds; `::` is two colons."""
     begin = index = first
     while index < last:
         text = tokens.texts[index]
         if text in ("(", "[", "{"):
             index = tokens.partner.get(index, index)
         elif text in (":", "::"):
-            parts.append((begin, index))
+            yield begin, index
             if text == "::":
-                parts.append((index, index))
+                yield index, index
             begin = index + 1
         index += 1
-    parts.append((begin, last))
-    return parts
+    yield begin, last
 
 
 def _template(tokens: Tokens, first: int, last: int, chosen: Mapping[str, StringMacro]) -> str | None:
