@@ -39,7 +39,7 @@ def parted_in_headers(bodies: Bodies, parting: Parting) -> Iterator[PartedCall]:
     for flow in walks if helpers else ():
         for call in flow.function.calls:
             taking = [one for one in helpers.get(bare_callee(call), ()) if one.takes(len(call.arguments))]
-            # few calls are handed what lanes differ in, and a helper's walk costs more than such a look at its arguments
+            # few calls are handed what lanes differ in, and a walk costs more than such a look
             if not taking or not any(flow.evaluate(one, flow.final).spread is Spread.LANE for one in call.arguments):
                 continue
             for helper in taking:
