@@ -14,6 +14,7 @@ from porter.commands.said import next_step
 from porter.errors import Unusable
 from porter.project.discovery import Project, discover
 from porter.project.said_before import Question, Said
+from porter.project.triton_kernels import RUN_THEM, WHY, has_triton_kernels
 from porter.report.render import Format
 from porter.settings import (
     Choices,
@@ -98,7 +99,7 @@ def ported(asked: Asked) -> int:
     said = question.said() if question is not None else None
     if said is not None:
         _print(said.text, asked)
-        _say_next(asked)
+        _say_next(asked, said.lines)
         return said.code
     from porter.project.port import Request
     from porter.project.progress import shown_progress
@@ -117,8 +118,8 @@ def ported(asked: Asked) -> int:
         answer = verified(answer, output, _jobs(asked.jobs))
     code = _finish(answer, asked)
     if question is not None and not answer.run.crashes:
-        question.keep(lambda: Said(_said_of_all(answer, asked), code), answer.run.stamps)
-    _say_next(asked)
+        question.keep(lambda: Said(_said_of_all(answer, asked), code, answer.report.lines), answer.run.stamps)
+    _say_next(asked, answer.report.lines)
     return code if proven else max(code, WORK_LEFT)
 
 
@@ -144,9 +145,13 @@ def _said_of_all(answer: Answer, asked: Asked) -> str:
     return render(replace(answer.report, header=header), asked.form, verbose=asked.verbose)
 
 
-def _say_next(asked: Asked) -> None:
-    if asked.output is not None and asked.form is Format.TEXT:
+def _say_next(asked: Asked, lines: int) -> None:
+    if asked.output is None or asked.form is not Format.TEXT:
+        return
+    if lines:
         next_step("porter", "build", asked.output, why="compile it; `porter all` does every step")
+    elif has_triton_kernels(asked.source):
+        next_step(*RUN_THEM, why=WHY)
 
 
 def _port(

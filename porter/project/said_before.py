@@ -28,10 +28,11 @@ _FILES = frozenset({Kind.CODE, Kind.BUILD, Kind.OTHER})
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A report as it was printed, and the exit code."""
+    """A report as it was printed, the exit code, and how many lines of C++ and CUDA there are."""
 
     text: str
     code: int
+    lines: int
 
 
 @dataclass(frozen=True, slots=True)

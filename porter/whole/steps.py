@@ -68,9 +68,14 @@ def build_step(wanted: Wanted, folder: Folder, result: Result, say: Say) -> None
     from porter.validation.build.hints import too_old
     from porter.validation.build.report import build_json
     from porter.validation.build.run import BuildRequest, build
+    from porter.validation.build.units import NothingToBuild
 
     with _timed(say, "build") as told, shown_progress("building") as progress:
-        report = build(BuildRequest(folder.port, jobs=wanted.jobs), progress)
+        try:
+            report = build(BuildRequest(folder.port, jobs=wanted.jobs), progress)
+        except NothingToBuild:
+            told.append("nothing to compile")
+            return
         built = sum(unit.status.value == "built" for unit in report.units)
         told.append(f"{built:,} of {len(report.units):,} files built")
     for note in too_old(report.units):

@@ -133,3 +133,23 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
     rows = list(csv.DictReader((tmp_path / "out" / "kernels.csv").read_text().splitlines()))
     assert [row["path"] for row in rows] == ["a.cu", "b.cu"]
     assert not list((tmp_path / "out").rglob(".porter-tmp-*"))
+
+
+def test_a_tree_of_triton_kernels(tmp_path: Path) -> None:
+    """There is nothing to port and to compile; the report comes all the same, and what to do instead."""
+    ops = "import triton\n\n\n@triton.jit\ndef scale(x, BLOCK: tl.constexpr):\n    pass\n"
+    make_tree(tmp_path / "src", {"ops.py": ops})
+    done = porter("all", "src", "-o", "out", folder=tmp_path)
+    assert done.code == 0, done.stderr
+    assert "build: nothing to compile" in done.stderr
+    assert "next: pytest --porter-triton gfx942" in done.stderr
+    assert (tmp_path / "out" / "report.html").is_file()
+    for _ in range(2):  # the second run prints what the first one kept
+        ported = porter("port", "src", "-o", "port", folder=tmp_path).stderr
+        assert "next: pytest --porter-triton" in ported and "porter build" not in ported
+
+
+def test_a_tree_without_any_kernels(tmp_path: Path) -> None:
+    make_tree(tmp_path / "src", {"a.py": "print()\n"})
+    assert "next:" not in porter("port", "src", "-o", "port", folder=tmp_path).stderr
+    assert porter("all", "src", "-o", "out", folder=tmp_path).code == 0

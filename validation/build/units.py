@@ -35,6 +35,10 @@ _SINGLE = re.compile(
 )
 
 
+class NothingToBuild(Unusable):
+    """A tree without a translation unit for the GPU."""
+
+
 @dataclass(frozen=True)
 class Unit:
     """One translation unit: its path below the root, and the options that the project gives it."""
@@ -89,7 +93,7 @@ def _tree(
     notes: tuple[str, ...] = (),
 ) -> Tree:
     if not units:
-        raise Unusable(f"{root}: no translation unit to build (.hip files, or C++ files with HIP code)")
+        raise NothingToBuild(f"{root}: no translation unit to build (.hip files, or C++ files with HIP code)")
     return Tree(root, manifest, units, code, description, notes)
 
 
