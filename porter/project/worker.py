@@ -13,10 +13,12 @@ from typing import Any
 
 from porter.buildfiles.files import port_build
 from porter.cpp.headers import Headers
+from porter.cpp.lex import Tokens, lex
 from porter.engine import file as engine
 from porter.engine import notices
 from porter.engine.context import parser_for
 from porter.engine.dialect import Dialect
+from porter.engine.semantics import Semantics
 from porter.model import PortedFile
 from porter.project.linemap import line_shifts, touched_lines
 from porter.project.naming import support_path
@@ -138,6 +140,20 @@ def _seen(source: SourceFile, context: engine.Context) -> SourceFile:
 
     data = as_amd_sees(source.data)
     return source if data is source.data else SourceFile(source.path, data)
+
+
+def _typed_by(source: SourceFile, seen: SourceFile, context: engine.Context) -> engine.Context:
+    """Clang reads files as CUDA does: it gets the lines that the rules do not see, which have the same places."""
+    parse = context.parse
+    if seen is source or parse is None:
+        return context
+
+    def whole(asked: SourceFile, tokens: Tokens, bodies: bool) -> Semantics | None:
+        if asked.data == seen.data:
+            return parse(source, lex(source.text), bodies)
+        return parse(asked, tokens, bodies)
+
+    return replace(context, parse=whole)
 
 
 def _for_both(source: SourceFile, ported: PortedFile, context: engine.Context) -> tuple[PortedFile, tuple[str, ...]]:
