@@ -111,7 +111,7 @@ def ported(asked: Asked) -> int:
         from porter.project.diff import write_diff
 
         write_diff(answer.run, sys.stdout.buffer)
-    proven = _verified(answer, output) if asked.verify and dual and output is not None else True
+    proven = _verified(answer, output, _jobs(asked.jobs)) if asked.verify and dual and output is not None else True
     if asked.verify and not dual and output is not None:
         from porter.commands.verify import verified
 
@@ -164,11 +164,13 @@ def _port(
     return (port_in_place if in_place else preview)(request, progress)
 
 
-def _verified(answer: Answer, output: Path) -> bool:
+def _verified(answer: Answer, output: Path, jobs: int) -> bool:
     """Whether every translation unit was shown to be the original's for CUDA; the result is on stderr."""
     from porter.dual.verify import proven, verdict_text, verify
+    from porter.project.progress import shown_progress
 
-    verdicts = verify(answer.run.plan.project.root, output, answer.run.records)
+    with shown_progress("comparing") as progress:
+        verdicts = verify(answer.run.plan.project.root, output, answer.run.records, jobs, progress)
     sys.stderr.write(verdict_text(verdicts))
     return proven(verdicts)
 

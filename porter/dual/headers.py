@@ -20,6 +20,8 @@ MARK = b"Written by porter"
 
 _RUNTIME = ("cuda_runtime.h", "cuda.h", "cuda_runtime_api.h")
 _LIBRARY = re.compile(rb"#[ \t]*include[ \t]*<(?!hip/)\w+/\w+")
+_INCLUDED = re.compile(r'#include (?:(<[^>]+>)|"([^"]+)")')
+_MACRO = re.compile(r"#define (\w+) (.+)")
 _TOP = """// {mark}: for AMD GPUs. CUDA builds must not find this folder: put it on the include path of HIP builds only.
 #pragma once
 
@@ -127,9 +129,37 @@ def pack(
     )
 
 
-def dual_headers(settings: Settings, records: Iterable[FileRecord]) -> tuple[dict[str, bytes], frozenset[str]]:
-    """The headers of a tree for both vendors, and the support headers that they include; none in another style."""
+def earlier(written: Mapping[str, bytes]) -> tuple[str, ...]:
+    """The needs that headers of an earlier port show, for the lines that it wrote for AMD say them no more."""
+    lines: list[str] = []
+    for path, data in written.items():
+        names = path == NAMES
+        kind = "host"
+        operands: list[str] = []
+        for line in data.decode("latin-1").splitlines():
+            if names and line.startswith("#if "):
+                kind = "device" if "__HIPCC__" in line else "host"
+            elif (include := _INCLUDED.match(line)) is not None:
+                operand = include[1] or posixpath.normpath(posixpath.join(posixpath.dirname(path), include[2]))
+                if names and operand != "<hip/hip_runtime.h>":
+                    lines.append(f"{kind}\t{operand}")
+                elif operand != NAMES:
+                    operands.append(operand)
+            elif (macro := _MACRO.match(line)) is not None and names:
+                lines.append(f"macro\t{macro[1]}\t{macro[2]}")
+        if not names:
+            lines.append("\t".join(("header", path[len(SHIMS) + 1 :], *operands)))
+    return tuple(lines)
+
+
+def dual_headers(
+    settings: Settings, records: Iterable[FileRecord], before: tuple[str, ...] = ()
+) -> tuple[dict[str, bytes], frozenset[str]]:
+    """The headers of a tree for both vendors, and the support headers that they include; none in another style.
+
+    What headers of an earlier port have besides is kept.
+    """
     if settings.style != "dual":
         return {}, frozenset()
-    needs = collect(record.dual for record in records)
+    needs = collect((*(record.dual for record in records), before))
     return generated(needs), support_of(needs)

@@ -7,6 +7,7 @@ only AMD builds see does its work, or it stands in a branch that only AMD builds
 from __future__ import annotations
 
 import bisect
+import functools
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -26,6 +27,7 @@ _SUPPORT = re.compile(r'"(?:\.\./)*(porter/[^"]+)"')
 _GUARD_LINES = re.compile(
     r"\s*#(?:ifndef (?P<name>__HIPCC__|__HIP_PLATFORM_AMD__|__clang__)|if !defined\(__HIPCC__\)|endif)[^\n]*\s*"
 )
+_ANY_CHARACTER = re.compile(r"[^\r\n]")
 _COMMENT_LINE = re.compile(r"//[^\n]*\n")
 _NAME = re.compile(r"[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*")
 _CUDA_NAME = re.compile(
@@ -62,6 +64,8 @@ class _Draft:
 
     tokens: Tokens
     macros: dict[str, str] = field(default_factory=dict)
+    names: list[Edit] = field(default_factory=list)
+    """Those that the macros stand for."""
     headers: dict[str, tuple[str, ...]] = field(default_factory=dict)
     includes: dict[str, None] = field(default_factory=dict)
     in_place: list[Edit] = field(default_factory=list)
@@ -94,11 +98,22 @@ def transform(data: bytes, edits: Iterable[Edit]) -> Dual:
     written = [*_in_place(draft, regions), *_guards(text, draft, regions)]
     return Dual(
         editing.apply(text, written).encode("latin-1"),
-        tuple(sorted(draft.macros.items())),
+        tuple(sorted(_macros(draft, regions))),
         tuple(sorted(draft.headers.items())),
         tuple(draft.includes),
         len(regions),
     )
+
+
+def as_amd_sees(data: bytes) -> bytes:
+    """A file without what only CUDA's builds see of it, as blanks: each byte keeps its place, and a port its halves."""
+    if not any(name.encode() in data for name in _OURS):
+        return data
+    text = data.decode("latin-1")
+    for start, end in _branches_without_hip(lex(text)):
+        start = min(text.find("\n", start, end) % (end + 1), end)
+        text = text[:start] + _ANY_CHARACTER.sub(" ", text[start:end]) + text[end:]
+    return text.encode("latin-1")
 
 
 def _branches_without_hip(tokens: Tokens) -> list[tuple[int, int]]:
@@ -154,6 +169,7 @@ def _sort(draft: _Draft, edit: Edit) -> None:
         by_macro = is_renamed_by_macro(old, edit.text) and _agrees(draft, old, edit.text)
         if by_macro and not (directive is not None and _asks_whether(tokens, directive, edit)):
             draft.macros[old] = edit.text
+            draft.names.append(edit)
             return
         if not by_macro and _is_put_together(old, edit.text):
             return
@@ -341,6 +357,18 @@ def _in_place(draft: _Draft, regions: list[tuple[int, int]]) -> list[Edit]:
     return sorted(set(inside))
 
 
+def _macros(draft: _Draft, regions: list[tuple[int, int]]) -> set[tuple[str, str]]:
+    """The names that stand outside guards; AMD's lines inside of them have HIP's."""
+    tokens = draft.tokens
+    used = {tokens.text[e.start : e.end] for e in draft.names if not _is_inside(e, regions)}
+    return {(old, new) for old, new in draft.macros.items() if old in used}
+
+
+def _is_inside(edit: Edit, regions: list[tuple[int, int]]) -> bool:
+    place = bisect.bisect_right(regions, edit.start, key=lambda region: region[0]) - 1
+    return place >= 0 and edit.end <= regions[place][1]
+
+
 def _regions(text: str, tokens: Tokens, guarded: list[Edit]) -> list[tuple[int, int]]:
     """Whole lines to be guarded, wide enough that no comment, string, directive or bracket is cut."""
     wanted = sorted(_widened(text, tokens, edit.start, edit.end) for edit in guarded)
@@ -401,6 +429,8 @@ def _guards(text: str, draft: _Draft, regions: list[tuple[int, int]]) -> list[Ed
     written: list[Edit] = []
     for start, end in regions:
         inside = {e for e in (*draft.guarded, *draft.in_place) if start <= e.start and e.end <= end}
+        named = {e for e in draft.names if start <= e.start and e.end <= end}
+        inside |= {e for e in named if not any(map(functools.partial(editing.overlaps, e), inside))}
         changes = [Edit(e.start - start, e.end - start, e.text) for e in inside]
         old = text[start:end]
         tail = "" if old.endswith("\n") else newline

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import enum
+import functools
 import re
 import tempfile
-from collections.abc import Iterable, Mapping
+import threading
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,41 +49,84 @@ class Verdict:
     """Headers that this machine lacks; they were taken as empty on both sides."""
 
 
-def verify(source: Path, output: Path, records: Iterable[FileRecord]) -> tuple[Verdict, ...]:
+@dataclass(frozen=True, slots=True)
+class _Trees:
+    """What all units share."""
+
+    source: Path
+    output: Path
+    graph: IncludeGraph
+    changed: frozenset[str]
+    preprocessor: tuple[str, ...] | None
+    stubs: Path
+    """A folder for each thread: headers that the machine lacks, made, empty, for the first unit that asks for them.
+
+    Between the two sides of a unit no other one adds to them, for `__has_include` would see it.
+    """
+
+
+def verify(
+    source: Path,
+    output: Path,
+    records: Iterable[FileRecord],
+    jobs: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[Verdict, ...]:
     """Every translation unit of a tree that was ported with --style dual."""
+    from concurrent.futures import ThreadPoolExecutor
+
     ported = {r.path: r for r in records if r.status in (Status.PORTED, Status.UNCHANGED)}
     graph = include_graph({path: record.scan for path, record in ported.items()})
-    changed = {path for path, record in ported.items() if record.sha256 != record.output_sha256}
-    preprocessor = _preprocessor()
-    return tuple(
-        _verdict(source, output, path, graph, changed, preprocessor)
-        for path in sorted(ported)
-        if path.lower().endswith(_UNITS)
-    )
+    changed = frozenset(path for path, record in ported.items() if record.sha256 != record.output_sha256)
+    units = [path for path in sorted(ported) if path.lower().endswith(_UNITS)]
+    verdicts: list[Verdict] = []
+    with tempfile.TemporaryDirectory(prefix="porter-verify-") as stubs, ThreadPoolExecutor(max(1, jobs)) as threads:
+        trees = _Trees(source, output, graph, changed, _preprocessor(), Path(stubs).resolve())
+        try:
+            for verdict in threads.map(functools.partial(_verdict, trees), units):
+                verdicts.append(verdict)
+                if progress is not None:
+                    progress(len(verdicts), len(units))
+        except BaseException:
+            threads.shutdown(cancel_futures=True)
+            raise
+    return tuple(verdicts)
 
 
-def _verdict(
-    source: Path, output: Path, path: str, graph: IncludeGraph, changed: set[str], preprocessor: tuple[str, ...] | None
-) -> Verdict:
-    if changed.isdisjoint({path, *graph.reachable(path)}):
+def _verdict(trees: _Trees, path: str) -> Verdict:
+    if trees.changed.isdisjoint({path, *trees.graph.reachable(path)}):
         return Verdict(path, Outcome.SAME_BYTES)
-    if preprocessor is None:
+    if trees.preprocessor is None:
         return Verdict(path, Outcome.NOT_RUN, _NEITHER)
-    folders = [f"-I{folder or '.'}" for folder in graph.search_folders(path)]
-    missing: list[str] = []
+    folders = [f"-I{folder or '.'}" for folder in trees.graph.search_folders(path)]
+    missing: dict[str, None] = {}
+    stubs = trees.stubs / str(threading.get_ident())
+    stubs.mkdir(exist_ok=True)
     for defines in _PASSES:
-        with tempfile.TemporaryDirectory(prefix="porter-verify-") as stubs:
-            texts: list[list[str]] = []
-            for root in (source, output):
-                command = [*preprocessor, *defines, *folders, f"-I{stubs}", path]
-                text, problem = _preprocessed(command, root, Path(stubs), missing)
-                if text is None:
-                    return Verdict(path, Outcome.NOT_RUN, problem)
-                texts.append(lex(_MARKER.sub("", text)).texts)
-        place = _first_difference(*texts)
+        texts: list[str] = []
+        for root in (trees.source, trees.output):
+            command = [*trees.preprocessor, *defines, *folders, f"-I{stubs}", path]
+            text, problem = _preprocessed(command, root, stubs)
+            if text is None:
+                return Verdict(path, Outcome.NOT_RUN, problem)
+            missing.update(_stubs_in(text, stubs))
+            texts.append(_MARKER.sub("", text))
+        place = None if _same_lines(*texts) else _first_difference(*(lex(text).texts for text in texts))
         if place is not None:
-            return Verdict(path, Outcome.DIFFERENT, place, tuple(dict.fromkeys(missing)))
-    return Verdict(path, Outcome.SAME_TOKENS, missing=tuple(dict.fromkeys(missing)))
+            return Verdict(path, Outcome.DIFFERENT, place, tuple(missing))
+    return Verdict(path, Outcome.SAME_TOKENS, missing=tuple(missing))
+
+
+def _stubs_in(text: str, stubs: Path) -> dict[str, None]:
+    """The empty headers that were read, by the compiler's line markers."""
+    return dict.fromkeys(re.findall(rf'^# 1 "{re.escape(str(stubs))}/([^"\n]+)"', text, re.MULTILINE))
+
+
+def _same_lines(first: str, second: str) -> bool:
+    """Whether texts are the same but for empty lines, which nothing but a raw string has tokens of."""
+    if 'R"' in first or 'R"' in second:
+        return first == second
+    return list(filter(None, first.split("\n"))) == list(filter(None, second.split("\n")))
 
 
 def _preprocessor() -> tuple[str, ...] | None:
@@ -96,7 +141,7 @@ def _preprocessor() -> tuple[str, ...] | None:
     return None
 
 
-def _preprocessed(command: list[str], root: Path, stubs: Path, missing: list[str]) -> tuple[str | None, str]:
+def _preprocessed(command: list[str], root: Path, stubs: Path) -> tuple[str | None, str]:
     """The preprocessed text; headers that are not there are made, empty."""
     for _ in range(_MOST_MISSING):
         done = run(command, root, _SECONDS)
@@ -107,11 +152,13 @@ def _preprocessed(command: list[str], root: Path, stubs: Path, missing: list[str
             return None, done.stderr.decode("utf-8", "replace").strip()[-200:]
         name = (found[1] or found[2]).decode("utf-8", "replace")
         stub = (stubs / name).resolve()
-        if stubs.resolve() not in stub.parents:
+        if stubs not in stub.parents:
             return None, f"{name} is missing"
-        stub.parent.mkdir(parents=True, exist_ok=True)
-        stub.touch()
-        missing.append(name)
+        try:
+            stub.parent.mkdir(parents=True, exist_ok=True)
+            stub.touch()
+        except OSError as error:  # an empty header has the name of a folder
+            return None, f"{name} is missing ({error.strerror})"
     return None, f"more than {_MOST_MISSING} headers are missing"
 
 

@@ -75,6 +75,8 @@ class Work:
     stamps: Mapping[str, Stamp] = field(default_factory=dict)
     changed: bool = False
     """Whether the manifest has to be written again."""
+    before: tuple[str, ...] = ()
+    """What an earlier port's headers for AMD builds supply (porter.dual.headers.earlier)."""
 
     def add(self, record: FileRecord, line: str | None = None) -> None:
         """Takes what became of one entry."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from porter.cpp.include_graph import include_graph
 from porter.cpp.prescan import Scan
-from porter.dual.headers import dual_headers
+from porter.dual.headers import dual_headers, earlier
 from porter.engine import notices
 from porter.engine.context import run_key
 from porter.errors import Interrupted, Unusable
@@ -27,7 +27,7 @@ from porter.project.plan import Plan, Run, Work
 from porter.project.records import FileRecord, Status, from_line, notice_entry
 from porter.project.reuse import Shown, file_keys, intact_files, is_done, shown_names
 from porter.project.seen import Seen, keep_seen, read_seen
-from porter.project.support_files import included, place_headers, without_own_files
+from porter.project.support_files import dual_headers_of, included, place_headers, without_own_files
 from porter.project.task import Task
 from porter.system.stamps import Stamp
 
@@ -96,9 +96,10 @@ def _port(plan: Plan, progress: Progress | None) -> Run:
 
 
 def _begin(plan: Plan) -> Work:
+    dual = plan.choices.engine.style == "dual"
+    before = earlier(dual_headers_of(plan.project)) if dual else ()
     project, present = without_own_files(plan.project)
     plan = replace(plan, project=project)
-    dual = plan.choices.engine.style == "dual"
     project = begun.without_begun(project, plan.begun)
     plan = replace(plan, project=project)
     names = Names({}, {}, frozenset()) if dual else begun.with_begun(choose_names(project), project, plan.begun)
@@ -109,7 +110,7 @@ def _begin(plan: Plan) -> Work:
     flags, notes = read_database(project.root, (entry.path for entry in project.entries))
     plan = replace(plan, project=replace(project, notes=(*project.notes, *notes)))
     key = run_key(settings_json(plan.choices), code, names.renamed, flags)
-    work = Work(plan, names, key, present, flags, rules=plan.previous.rules)
+    work = Work(plan, names, key, present, flags, rules=plan.previous.rules, before=before)
     if plan.keeps_manifest:
         work.seen = read_seen(project)
     work.changed = key != plan.previous.run_key or not plan.previous.complete
@@ -248,7 +249,7 @@ def _finish(work: Work, out: Path) -> None:
     needed = {include for record in work.records.values() for include in (*record.support, *included(record.scan))}
     needed |= work.present
     support = dict(plan.previous.support)
-    written, more = dual_headers(plan.choices.engine, work.records.values())
+    written, more = dual_headers(plan.choices.engine, work.records.values(), work.before)
     work.support = place_headers(out, needed | more, support, written, force=plan.sink.force)
     stale = list(outputs.remove_stale(out, plan.previous.files, work.records, plan.project))
     for record in stale:

@@ -27,16 +27,22 @@ def without_own_files(project: Project) -> tuple[Project, frozenset[str]]:
         return project, frozenset()
     ours = header_names()
     found = {entry.path for entry in project.entries if entry.path in ours and entry.kind is not Kind.UNREADABLE}
-    made = {entry.path for entry in project.entries if entry.path.startswith(SHIMS + "/") and entry.kind is Kind.CODE}
-    made = {path for path in made if _MARK.search(read_regular(project.root / path)) is not None}
+    gone = {*found, *dual_headers_of(project), NAME}
     _refuse_in_the_way(project, ours)
     for path in sorted(found):
         if not _is_ours(header_bytes(path), read_regular(project.root / path)):
             raise Unusable(f"{project.root / path}: stands where a support header of porter has to go; rename it")
     if any(entry.path == NAME for entry in project.entries) and not is_ours(project.root):
         raise Unusable(f"{project.root / NAME}: stands where the manifest of a port has to go; rename it")
-    entries = tuple(entry for entry in project.entries if entry.path not in found | made and entry.path != NAME)
+    entries = tuple(entry for entry in project.entries if entry.path not in gone)
     return replace(project, entries=entries), frozenset(found)
+
+
+def dual_headers_of(project: Project) -> dict[str, bytes]:
+    """The headers for AMD builds that an earlier port wrote for both vendors."""
+    code = [entry.path for entry in project.entries if entry.kind is Kind.CODE]
+    found = {path: read_regular(project.root / path) for path in code if path.startswith(f"{SHIMS}/")}
+    return {path: data for path, data in found.items() if _MARK.search(data) is not None}
 
 
 def is_own_place(path: str) -> bool:

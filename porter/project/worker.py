@@ -13,10 +13,12 @@ from typing import Any
 
 from porter.buildfiles.files import port_build
 from porter.cpp.headers import Headers
+from porter.cpp.lex import Tokens, lex
 from porter.engine import file as engine
 from porter.engine import notices
 from porter.engine.context import parser_for
 from porter.engine.dialect import Dialect
+from porter.engine.semantics import Semantics
 from porter.model import PortedFile
 from porter.project.linemap import line_shifts, touched_lines
 from porter.project.naming import support_path
@@ -93,7 +95,9 @@ def _code(task: Task, root: Path, context: engine.Context, sink: Sink) -> Done:
     source = SourceFile(task.path, data)
     crash = None
     try:
-        ported = engine.port(source, _own_context(context, task, root), task.output, support_path(task.output))
+        ported = engine.port(
+            _seen(source, context), _own_context(context, task, root), task.output, support_path(task.output)
+        )
     except MemoryError:
         raise
     except Exception:
@@ -128,13 +132,37 @@ def _code(task: Task, root: Path, context: engine.Context, sink: Sink) -> Done:
     return Done(written, ported.data if sink.returns_data else None, crash)
 
 
+def _seen(source: SourceFile, context: engine.Context) -> SourceFile:
+    """In a tree for both vendors lines of CUDA's builds alone, as an earlier port leaves them, are nothing to port."""
+    if context.settings.style != "dual" or (b"__HIP" not in source.data):
+        return source
+    from porter.dual.transform import as_amd_sees
+
+    data = as_amd_sees(source.data)
+    return source if data is source.data else SourceFile(source.path, data)
+
+
+def _typed_by(source: SourceFile, seen: SourceFile, context: engine.Context) -> engine.Context:
+    """Clang reads files as CUDA does: it gets the lines that the rules do not see, which have the same places."""
+    parse = context.parse
+    if seen is source or parse is None:
+        return context
+
+    def whole(asked: SourceFile, tokens: Tokens, bodies: bool) -> Semantics | None:
+        if asked.data == seen.data:
+            return parse(source, lex(source.text), bodies)
+        return parse(asked, tokens, bodies)
+
+    return replace(context, parse=whole)
+
+
 def _for_both(source: SourceFile, ported: PortedFile, context: engine.Context) -> tuple[PortedFile, tuple[str, ...]]:
     """The file as a source for both vendors, and what the headers for AMD builds need for it."""
     from porter.dual.headers import pack
     from porter.dual.transform import transform
 
     if not ported.edits:
-        return ported, ()
+        return replace(ported, data=source.data, changed=False), ()
     dual = transform(source.data, ported.edits)
     device = source.path.lower().endswith((".cu", ".cuh"))
     needs = pack(dual.macros, dual.headers, dual.includes, device=device)

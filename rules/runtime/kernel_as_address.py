@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from porter.cpp.syntax import template_end
-from porter.engine.rule import Edit, Effort, Finding, Rule, Span, Unit, clean, fixes
+from porter.engine.rule import Edit, Effort, Finding, Rule, Span, Unit, clean, fixes, reports
 
 _KERNEL_ARGUMENT = {
     "cudaFuncGetAttributes": 1,
@@ -40,6 +40,11 @@ class KernelAsAddress(Rule):
             "void f(cudaFuncAttributes *a) { cudaFuncGetAttributes(a, reinterpret_cast<const void *>(&k)); }",
         ),
         clean("void f() { cudaFuncSetCacheConfig((const void *)kernel, cudaFuncCachePreferL1); }"),
+        reports("void f() { cudaFuncSetCacheConfig(\n#ifdef A\n  kernel\n#else\n  other\n#endif\n  , 1); }"),
+        clean(
+            "void f() { cudaFuncSetCacheConfig(\n#ifdef __HIP_PLATFORM_AMD__\n  (const void *)kernel,\n"
+            "#else\n  kernel,\n#endif\n  cudaFuncCachePreferL1); }"
+        ),
         clean("void f(const void *k) { cudaFuncSetCacheConfig(k, cudaFuncCachePreferL1); }"),
         clean("void f() { mine::cudaFuncSetCacheConfig(kernel, 1); }"),
     )
@@ -49,13 +54,28 @@ class KernelAsAddress(Rule):
         for name, place in _KERNEL_ARGUMENT.items():
             for index in unit.occurrences(name):
                 arguments = unit.arguments(index)
-                if place < len(arguments) and _needs_cast(unit, arguments[place]):
-                    span = _with_template_arguments(unit, arguments[place])
+                own = _without_conditions(unit, arguments[place]) if place < len(arguments) else None
+                if own is not None and _needs_cast(unit, own):
+                    span = _with_template_arguments(unit, own)
                     edits = (
                         Edit(span.start, span.start, "reinterpret_cast<const void *>("),
                         Edit(span.end, span.end, ")"),
                     )
-                    yield self.finding(unit, span, f"{name} takes a const void * in HIP", Effort.NONE, edits)
+                    message = f"{name} takes a const void * in HIP"
+                    if unit.tokens.directives_in(span.start, span.end):
+                        message += "; not cast: the argument has `#if` lines in it"
+                        yield self.finding(unit, span, message, Effort.MANUAL)
+                    else:
+                        yield self.finding(unit, span, message, Effort.NONE, edits)
+
+
+def _without_conditions(unit: Unit, span: Span) -> Span:
+    """The argument without the `#if` lines before it: what is written there is no part of it."""
+    tokens = unit.tokens
+    first = tokens.at(span.start)
+    while first < len(tokens) and (directive := tokens.directive_of(first)) is not None:
+        first = directive.last
+    return Span(min(tokens.starts[first], span.end) if first < len(tokens) else span.end, span.end)
 
 
 def _with_template_arguments(unit: Unit, span: Span) -> Span:

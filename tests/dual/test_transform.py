@@ -9,8 +9,8 @@ import pytest
 from porter.rules.torch_extension.hipified_mark import MARK
 
 from porter.cpp.lex import lex
-from porter.dual.headers import collect, generated, pack
-from porter.dual.transform import GUARD, transform
+from porter.dual.headers import NAMES, collect, earlier, generated, pack
+from porter.dual.transform import GUARD, as_amd_sees, transform
 from porter.engine.edits import apply
 from porter.engine.file import port
 from porter.engine.registry import all_rules
@@ -202,3 +202,68 @@ def test_conditions_ask_each_vendor_for_its_own(line: str, old: str, new: str, w
 def test_a_version_is_asked_for_by_its_macro() -> None:
     text = "#if defined(CUDA_VERSION) && CUDA_VERSION > 11000\nint a;\n#endif\n"
     assert dual(text, ("CUDA_VERSION", "PORTER_CUDA_VERSION")) == text
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_a_second_port_changes_nothing(example: Example) -> None:
+    """Not the file, and not the headers: what AMD's lines say already, the first port's headers still supply."""
+    source = SourceFile(example.path, example.before.encode())
+    rules = context(example, all_rules())
+    first = transform(source.data, port(source, rules, example.path).edits)
+    headers = generated(collect([pack(first.macros, first.headers, first.includes, device=True)]))
+    again = SourceFile(example.path, as_amd_sees(first.data))
+    second = transform(first.data, port(again, rules, example.path).edits)
+    assert second.data == first.data
+    needs = collect([pack(second.macros, second.headers, second.includes, device=True), earlier(headers)])
+    assert generated(needs) == headers
+
+
+def test_a_finding_across_both_halves_is_not_done_by_half() -> None:
+    """The brace of CUDA's half opens nothing for AMD, where the block has its own."""
+    text = f"#ifdef {GUARD}\nvoid f(int a) {{ wait();\n#else\nvoid f(int a) {{\n#endif\n  a = max(a, 2u);\n}}\n"
+    seen = as_amd_sees(text.encode()).decode()
+    assert len(seen) == len(text)
+    assert seen.count("{") == seen.count("}")
+    assert seen.splitlines()[3] == " " * len("void f(int a) {")
+    assert [i for i, c in enumerate(seen) if c == "\n"] == [i for i, c in enumerate(text) if c == "\n"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#ifdef __CUDACC__\nint a;\n#else\nint b;\n#endif\n",
+        f"#if defined({GUARD}) || A\nint a;\n#else\nint b;\n#endif\n",
+        f"// {GUARD}\n#ifdef A\nint a;\n#else\nint b;\n#endif\n",
+        f"#ifdef {GUARD}\nint a;\n#elif A\nint b;\n#else\nint c;\n#endif\n",
+    ],
+)
+def test_what_amd_builds_may_see_stays(text: str) -> None:
+    assert as_amd_sees(text.encode()) == text.encode()
+
+
+def test_amds_lines_have_hips_names_and_need_no_macro() -> None:
+    text = "a(cudaFoo, max(1, 2u));\n"
+    found = transform(text.encode(), [edit(text, "cudaFoo", "hipFoo"), edit(text, "max", "porter::max")])
+    assert found.data.decode() == f"#ifdef {GUARD}\na(hipFoo, porter::max(1, 2u));\n#else\n{text}#endif\n"
+    assert found.macros == ()
+    text += "\n\n\ncudaFoo();\n"
+    found = transform(
+        text.encode(),
+        [edit(text, "max", "porter::max"), *(Edit(m.start(), m.end(), "hipFoo") for m in re.finditer("cudaFoo", text))],
+    )
+    assert found.data.decode().endswith("#endif\n\n\n\ncudaFoo();\n")
+    assert found.macros == (("cudaFoo", "hipFoo"),)
+
+
+def test_headers_of_an_earlier_port_say_what_they_supply() -> None:
+    needs = [
+        pack(
+            [("cudaFree", "hipFree")], [("cub/cub.cuh", ("<hipcub/hipcub.hpp>",))], ["porter/warp32.hpp"], device=True
+        ),
+        pack([], [("x.h", ("porter/texture.hpp",))], ["<hip/hip_fp16.h>"], device=False),
+    ]
+    headers = generated(collect(needs))
+    assert generated(collect([earlier(headers)])) == headers
+    newer = generated(collect([pack([("cudaFree", "hipFree2")], [], [], device=True), earlier(headers)]))
+    assert b"#define cudaFree hipFree2\n" in newer[NAMES]
+    assert newer[NAMES].count(b"#define") == 1

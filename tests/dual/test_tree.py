@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from porter.dual.verify import Outcome, proven, verdict_text, verify
+from porter.dual.verify import Outcome, _same_lines, proven, verdict_text, verify
 from tests.cli.command import porter
 from tests.outside import needs
 from tests.tree.trees import make_tree
@@ -69,3 +69,31 @@ def test_verify_proves_and_refutes(tmp_path: Path) -> None:
     assert [verdict.outcome for verdict in verdicts] == [Outcome.DIFFERENT, Outcome.SAME_BYTES]
     assert not proven(verdicts)
     assert "a.cu: different: token" in verdict_text(verdicts)
+
+
+@pytest.mark.slow
+@needs("nvcc")
+def test_verify_compares_several_units_at_a_time(tmp_path: Path) -> None:
+    """Each with the headers that it lacks; what one lacks another does not see in the middle of its two sides."""
+    unit = '#include <no_such/{0}.h>\n#if __has_include(<no_such/other.h>)\nint o;\n#endif\n#include "b.cuh"\n'
+    files = {**FILES, **{f"u{n}.cu": unit.format(n) for n in range(4)}, "v.cu": "#include <no_such/other.h>\n"}
+    source = make_tree(tmp_path / "src", files)
+    done = porter("port", source, "-o", tmp_path / "out", "--style", "dual", "-q")
+    assert done.code in (0, 1), done.stderr
+    from porter.project.manifest import read_manifest
+
+    manifest = read_manifest(tmp_path / "out")
+    assert manifest is not None
+    seen: list[tuple[int, int]] = []
+    verdicts = verify(source, tmp_path / "out", manifest.files.values(), 3, lambda done, of: seen.append((done, of)))
+    assert proven(verdicts), verdict_text(verdicts)
+    assert seen == [(n + 1, 7) for n in range(7)]
+    assert {v.path: v.missing for v in verdicts if v.path.startswith("u")} == {
+        f"u{n}.cu": (f"no_such/{n}.h",) for n in range(4)
+    }
+
+
+def test_texts_that_differ_in_empty_lines_alone() -> None:
+    assert _same_lines("int a;\n\n\nint b;\n", "int a;\nint b;\n")
+    assert not _same_lines("int a;\n", "int b;\n")
+    assert not _same_lines('char *r = R"(\n\n)";\n', 'char *r = R"(\n)";\n')
