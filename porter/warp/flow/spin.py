@@ -28,7 +28,10 @@ _LOCKS = re.compile(
     r"(?:__iA|a)tomic(?:CAS|Exch)(?:_block|_system)?|(?:atomic_)?compare_exchange_(?:weak|strong)(?:_explicit)?"
     r"|(?:atomic_)?exchange(?:_explicit)?|(?:atomic_flag_)?test_and_set(?:_explicit)?"
     r"|__atomic_(?:exchange|compare_exchange|test_and_set)(?:_n)?|__sync_(?:lock_test_and_set|(?:bool|val)_compare_and_swap)"
+    r"|[tT]ry_?[lL]ock|[tT]ry_?[aA]cquire"
 )
+_TRIES = re.compile(r"[tT]ry_?(?:[lL]ock|[aA]cquire)")
+"""An attempt at a lock by a function of the project's that is not in sight, or not read."""
 _POLLS = re.compile(
     r"atomic(?:Add|Or|Max|Min|Sub|And|Xor|Inc|_load(?:_explicit)?)(?:_block|_system)?|__ld(?:cg|cv|volatile|_system)|load|test"
     r"|(?:try|test)_wait(?:_parity)?|__atomic_load(?:_n)?"
@@ -397,7 +400,9 @@ class Spins:
         values = [value for name in names(condition) for value in loop.changed.get(name, ())]
         for node in (condition, *values):
             for call in calls(node):
-                if _LOCKS.fullmatch(bare_callee(call)) and call.arguments and self._is_constant(call.arguments[-1]):
+                name = bare_callee(call)
+                taken = call.arguments and self._is_constant(call.arguments[-1])
+                if _LOCKS.fullmatch(name) and (taken or _TRIES.fullmatch(name)):
                     return call
         return None
 
