@@ -146,9 +146,19 @@ class Spins:
     def find(self) -> Iterator[Spin]:
         """In the order of the text."""
         found = list(self._below(self.expansion.body(self.function), ()))
+        if any(map(_TRIES.fullmatch, self.function.called | self.function.called_members)):
+            found = self._tried(found)
         if found and not self.function.is_kernel and self._common_guards(_DEEPEST):
             found = [replace(spin, one_thread=True, one_lane=True) for spin in found]
         yield from found
+
+    def _tried(self, found: list[Spin]) -> list[Spin]:
+        """What is found with the attempts at locks taken by their names, whatever they do inside; else as it was."""
+        locks = (Waits.LOCK, Waits.LEAVING, Waits.TAKING_TURNS)
+        tried = [spin for spin in self._below(self.function.body, ()) if spin.waits in locks]
+        places = {spin.loop.first for spin in tried}
+        others = [spin for spin in found if spin.loop.first not in places]
+        return sorted((*tried, *others), key=lambda spin: spin.loop.first)
 
     def _common_guards(self, depth: int) -> tuple[Node, ...]:
         """`threadIdx.x == 0` where every call of a device function in sight stands below such a condition."""
@@ -369,6 +379,7 @@ class Spins:
                 if _leaves(side) or _falls_out(loop):
                     return Waits.LEAVING, statement
                 sets = set(_set_in(side)) | self._taken_into(lock, loop) | set(_set_in(branch.kids[0]))
+                sets |= set(_handed_in(side))
                 ends = {name for condition in loop.decisions for name in names(condition)}
                 turns = bool(sets & ends) and not _meets(loop)
                 return (Waits.TAKING_TURNS, statement) if turns else (None, EMPTY)
@@ -466,6 +477,14 @@ def _guarded(node: Node, guards: tuple[Node, ...]) -> Iterator[tuple[Node, tuple
 def _returns(statement: Node) -> bool:
     last = statement.kids[-1] if statement.kind == "block" and statement.kids else statement
     return last.kind == "return"
+
+
+def _handed_in(node: Node) -> Iterator[str]:
+    """Variables whose address a call is handed: `construct(allocator, &popped, value, true);`."""
+    for call in calls(node):
+        for argument in map(unwrapped, call.arguments):
+            if argument.kind == "unary" and argument.text == "&" and unwrapped(argument.kids[0]).kind == "name":
+                yield unwrapped(argument.kids[0]).text
 
 
 def _set_in(node: Node) -> Iterator[str]:
