@@ -26,7 +26,12 @@ def include_edit(source: SourceFile, tokens: Tokens, lines: Iterable[str], chang
     if not wanted:
         return None
     early = any(_FOR_BLAS.search(line) for line in wanted)
-    offset = _above_allowances(source, tokens, _place(source, tokens, early))
+    place = _place(source, tokens, early)
+    code = _first_code(source, tokens)
+    if any(code <= change.start < place for change in changes):  # the first #include stands behind what needs these
+        start = _line_start(source, code)
+        place = code if any(one.start < start < one.end for one in tokens.comments) else start
+    offset = _above_allowances(source, tokens, place)
     if any(change.start < offset < change.end for change in changes):
         offset = source.body_start
     end = source.newline
@@ -41,7 +46,7 @@ def _place(source: SourceFile, tokens: Tokens, early: bool) -> int:
     hipBLAS's or cuBLAS's header); else after the guard or the first comment."""
     guard = _guard(tokens)
     blas = {include.line_start for include in tokens.includes if early and _BLAS.search(include.name)}
-    code = next((tokens.starts[i] for i in range(len(tokens)) if tokens.directive_of(i) is None), len(source.text))
+    code = _first_code(source, tokens)
     depth = opened = 0
     after_guard: int | None = None
     for number, directive in enumerate(tokens.directives):
@@ -63,6 +68,11 @@ def _place(source: SourceFile, tokens: Tokens, early: bool) -> int:
     if after_guard is not None:
         return after_guard
     return _after_comment(source, tokens)
+
+
+def _first_code(source: SourceFile, tokens: Tokens) -> int:
+    """Where the first token stands that is in no directive."""
+    return next((tokens.starts[i] for i in range(len(tokens)) if tokens.directive_of(i) is None), len(source.text))
 
 
 def _is_in_braces(tokens: Tokens, directive: Directive) -> bool:

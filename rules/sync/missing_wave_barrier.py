@@ -28,7 +28,9 @@ class MissingWaveBarrier(Rule):
     wave barrier (`porter::syncwarp()`, no instruction) between the steps keeps their order, also between calls of a
     helper that is handed a warp's part of shared memory; a helper with a pointer gets one at both ends, since its next
     call is the next step. `volatile` on a pointer parameter is then no longer needed and goes, or is cast away where
-    callers out of sight may have volatile pointers: on gfx942 it turns each access into a slow flat access.
+    callers out of sight may have volatile pointers: on gfx942 it turns each access into a slow flat access. What one
+    lane writes and all read (`if (lane == 0) s[warp] = v; w = s[warp];`) gets one as well: the compiler may read ahead
+    for the lanes that do not write.
     """
 
     code = "S101"
@@ -144,6 +146,64 @@ class MissingWaveBarrier(Rule):
               if (t < 32) { __pipeline_memcpy_async(&s[t], in + t, 4); __pipeline_wait_prior(0); out[t] = s[t]; }
             }
             """
+        ),
+        clean(
+            """
+            __global__ void k(int *out, const int *in, int n) {
+              __shared__ int s[8], all[8], mine[8], last;
+              int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+              if (lane == 0) s[warp] = in[warp];
+              __syncwarp();
+              all[warp] = n;
+              if (lane == 0) { mine[warp] = in[warp]; out[warp] = mine[warp]; }
+              if (threadIdx.x == 0) last = n;
+              out[threadIdx.x] = s[warp] + all[warp];
+              if (threadIdx.x == 0) out[0] = last;
+              if (threadIdx.x < n) { __syncwarp(); out[1] = last; }
+            }
+            """
+        ),
+        fixes(
+            """
+            __global__ void k(int *out, const int *in, int n) {
+              __shared__ int s[8];
+              int warp = threadIdx.x / 32, lane = threadIdx.x % 32, sum = 0;
+              for (int i = 0; i < n; i++) {
+                if (lane == 0) s[warp] = in[i + warp];
+                sum += s[warp] + lane;
+              }
+              out[threadIdx.x] = sum;
+            }
+            """,
+            """
+            __global__ void k(int *out, const int *in, int n) {
+              __shared__ int s[8];
+              int warp = threadIdx.x / 32, lane = threadIdx.x % 32, sum = 0;
+              for (int i = 0; i < n; i++) {
+                if (lane == 0) s[warp] = in[i + warp]; porter::syncwarp();
+                sum += s[warp] + lane;
+              }
+              out[threadIdx.x] = sum;
+            }
+            """,
+        ),
+        fixes(
+            """
+            __global__ void k(int *out, int *next) {
+              __shared__ int at;
+              int lane = threadIdx.x & 31;
+              if (lane == 0) { at = atomicAdd(next, 32); }
+              out[at + lane] = lane;
+            }
+            """,
+            """
+            __global__ void k(int *out, int *next) {
+              __shared__ int at;
+              int lane = threadIdx.x & 31;
+              if (lane == 0) { at = atomicAdd(next, 32); } porter::syncwarp();
+              out[at + lane] = lane;
+            }
+            """,
         ),
         clean("__global__ void k() { __shared__ int s[64]; int t = threadIdx.x; s[t * 2] = 1; s[t * 2 + 1] = 2; }"),
         fixes(

@@ -27,6 +27,10 @@ _SIGNS = frozenset(
         "__nanosleep",
         "atomicAdd",
         "atomicOr",
+        "try_lock",
+        "tryLock",
+        "trylock",
+        "try_acquire",
     ]
 )
 _FLAGS = """\
@@ -67,6 +71,32 @@ class SpinWait(Rule):
     triggers = _SIGNS
     hazards = ("intrawarp-spinlock", "interblock-spin", "memory-model-relaxed-plain", "warp-id-roles-32")
     examples = (
+        clean("__device__ void f(Locks a, int *x) { if (a[0].try_lock()) { x[0]++; a[0].unlock(); } }"),
+        reports("__device__ void f(Locks a, int *x) { while (!a[0].try_lock()) {} x[0]++; a[0].unlock(); }"),
+        fixes(
+            """
+            template <class F> __device__ void all(F f) { f(); }
+            __device__ void f(Locks a, int *x, int i) {
+              bool done = false;
+              all([&]() {
+                while (!done) {
+                  if (a[i].try_lock()) { if (x[i] > 0) { x[i]++; done = true; } a[i].unlock(); }
+                }
+              });
+            }
+            """,
+            """
+            template <class F> __device__ void all(F f) { f(); }
+            __device__ void f(Locks a, int *x, int i) {
+              bool done = false;
+              all([&]() {
+                while (!done) {
+                  if (a[i].try_lock()) { if (x[i] > 0) { x[i]++; done = true; } a[i].unlock(); } porter::syncwarp();
+                }
+              });
+            }
+            """,
+        ),
         clean("""
             __global__ void meet(int *x) {
               __shared__ int here;

@@ -7,6 +7,7 @@ import pytest
 from porter.cpp.lex import lex
 from porter.engine.edits import apply
 from porter.engine.insertion import include_edit
+from porter.model import Edit
 from porter.source import SourceFile
 
 
@@ -83,3 +84,28 @@ def test_another_library_keeps_its_part() -> None:
     source = SourceFile("a.h", _SWITCHED.format("cufft.h").encode())
     edit = include_edit(source, lex(source.text), ['"porter/hipblas_types.hpp"'])
     assert edit is not None and edit.start == source.text.index('#include "a.h"')
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("#define A\nint $x;\n#include <a.h>\n", "#define A\n#include <n.h>\nint $x;\n#include <a.h>\n"),
+        (
+            "#define A\nint x;\n#include <a.h>\nint $y;\n",
+            "#define A\nint x;\n#include <n.h>\n#include <a.h>\nint $y;\n",
+        ),
+        ("#define $A\n#include <a.h>\nint x;\n", "#define $A\n#include <n.h>\n#include <a.h>\nint x;\n"),
+        ("/* a\n b */ int $x;\n#include <a.h>\n", "/* a\n b */ \n#include <n.h>\nint $x;\n#include <a.h>\n"),
+        (
+            "#if X\nint $x;\n#endif\n#include <a.h>\n",
+            "#include <n.h>\n#if X\nint $x;\n#endif\n#include <a.h>\n",
+        ),
+    ],
+)
+def test_it_stands_before_a_change_that_may_need_it(before: str, after: str) -> None:
+    """`$` is where something changes."""
+    source = SourceFile("a.h", before.replace("$", "").encode())
+    change = Edit(before.index("$"), before.index("$"), "")
+    edit = include_edit(source, lex(source.text), ["<n.h>"], [change])
+    assert edit is not None
+    assert apply(source.text, [edit]) == after.replace("$", "")

@@ -52,9 +52,9 @@ PROBES = {
     ),
     "S102 of a lock": (
         "S102",
-        "{template}__device__ bool try_lock(int *m{r}) {{ return atomicCAS(m, 0, 1) == 0; }}",
-        "#define try_lock(m{n}) (atomicCAS(m, 0, 1) == 0)",
-        "__global__ void k(int *x) { while (!try_lock(xMORE)); x[1] = 1; }",
+        "{template}__device__ bool take(int *m{r}) {{ return atomicCAS(m, 0, 1) == 0; }}",
+        "#define take(m{n}) (atomicCAS(m, 0, 1) == 0)",
+        "__global__ void k(int *x) { while (!take(xMORE)); x[1] = 1; }",
     ),
     "S102 of a flag": (
         "S102",
@@ -64,9 +64,9 @@ PROBES = {
     ),
     "S102 of a taken lock": (
         "S102",
-        "{template}__device__ bool try_lock(int *m{r}) {{ return atomicCAS(m, 0, 1) == 0; }}",
-        "#define try_lock(m{n}) (atomicCAS(m, 0, 1) == 0)",
-        "__global__ void k(int *x) { for (bool done = false; !done;) { if (try_lock(xMORE)) {"
+        "{template}__device__ bool take(int *m{r}) {{ return atomicCAS(m, 0, 1) == 0; }}",
+        "#define take(m{n}) (atomicCAS(m, 0, 1) == 0)",
+        "__global__ void k(int *x) { for (bool done = false; !done;) { if (take(xMORE)) {"
         " x[1] += 1; atomicExch(x, 0); done = true; } } }",
     ),
 }

@@ -41,6 +41,8 @@ class Accesses:
         self.given = given
         """Parameters through which a caller hands over shared memory of a warp."""
         self.names = _shared_names(bodies, function, given) | self.volatile
+        self.scalars = frozenset(_shared_scalars(bodies, function))
+        """Variables in shared memory that are no arrays: one element, the same for all lanes."""
         head, named = function.head, bodies.tokens.named
         words = self.names | element_macros(bodies).names
         self._places = sorted(index for name in words for index in named(name, head.begin, head.end))
@@ -63,6 +65,8 @@ class Accesses:
         found: list[Access] = []
         nodes = list(node.walk())
         targets = {id(unwrapped(n.kids[0])): n.text for n in nodes if n.kind == "assign"}
+        if self.scalars:
+            found += self._of_scalars(nodes, targets)
         for below in nodes:
             if below.kind == "call":
                 found += self._handed(below)
@@ -71,6 +75,17 @@ class Accesses:
                 if id(below) in targets and targets[id(below)] != "=":
                     found.append(Access(access.base, access.outer, access.index, access.sum, False))
         return tuple(found)
+
+    def _of_scalars(self, nodes: list[Node], targets: dict[int, str]) -> Iterator[Access]:
+        """Reads and writes of single variables; one whose address is taken, or that is part of more, is left out."""
+        more = {id(unwrapped(n.kids[0])) for n in nodes if n.kind in ("index", "member") or n.text == "&"}
+        for below in nodes:
+            if below.kind == "name" and below.text in self.scalars and id(below) not in more:
+                operator = targets.get(id(below))
+                if operator is not None:
+                    yield Access(below.text, (), below, _NOWHERE, True)
+                if operator != "=":
+                    yield Access(below.text, (), below, _NOWHERE, False)
 
     def _handed(self, call: Node) -> Iterator[Access]:
         """`step(s, t, 16)`: reads and writes of who knows which elements."""
@@ -155,6 +170,8 @@ class Accesses:
         return Access(base.text, tuple(outer), index, linear(index, self._bodies), writes)
 
 
+_NOWHERE = Linear({}, 0)
+"""The index of what has none."""
 COPIES = frozenset({"__pipeline_memcpy_async", "pipeline_memcpy_async"})
 """What writes an element of shared memory, and is no barrier for other lanes however long one waits for it."""
 _SUPPORT = "porter"
@@ -228,6 +245,13 @@ def _shared_names(bodies: Bodies, function: Function, given: frozenset[str]) -> 
         if target.kind == "name" and target.text in unset and not found.isdisjoint(names(node.kids[1])):
             found.add(target.text)
     return frozenset(found) | _extern_names(bodies)
+
+
+def _shared_scalars(bodies: Bodies, function: Function) -> Iterator[str]:
+    """Variables of a function in shared memory that are no arrays, and not volatile."""
+    for node in function.declarations:
+        if _says_shared(bodies, node) and not {"volatile", "extern"} & set(node.text.split()):
+            yield from (kid.text for kid in node.kids if not kid.count and "[" not in kid.extra)
 
 
 def _says_shared(bodies: Bodies, node: Node) -> bool:

@@ -14,7 +14,7 @@ from porter.warp.collectives import BARRIERS, collective
 from porter.warp.flow.accesses import Access, Accesses, element_macros
 from porter.warp.flow.linear import Linear, linear, stride
 from porter.warp.flow.short_barriers import short_steps
-from porter.warp.flow.spread import THREAD, UNIFORM, Value
+from porter.warp.flow.spread import THREAD, UNIFORM, Spread, Value
 from porter.warp.flow.unit_walks import flow_of
 from porter.warp.flow.walk import Flow
 from porter.warp.function import Function
@@ -190,7 +190,9 @@ class Lockstep:
         new = list(self._immediate(statement)) if pending.accesses else []
         place: tuple[Access, Node] | None = None
         for access, origin in pending.accesses:
-            if any(self._conflict(access, other, guards) for other in new):
+            if any(
+                self._conflict(access, other, guards) or self._publishes(access, origin, other, guards) for other in new
+            ):
                 place = (access, origin)
         if place is not None:
             self._gap(place[1], False, place[0].base)
@@ -216,6 +218,8 @@ class Lockstep:
             return True
         if statement.kind in ("if", "for", "while", "switch"):
             return False
+        if self._fencing and any(call.callee in self._fencing for call in calls(statement)):
+            return True
         if not stands_in(statement, _fence_places(self.bodies)):
             return False
         if not self.bodies.macros.meeting.isdisjoint(names(statement)):
@@ -228,6 +232,17 @@ class Lockstep:
             if not _SYNCS.isdisjoint(self.bodies.operations.reach.get(name, ())) and self._surely_waits(name):
                 return True
         return False
+
+    @cached_property
+    def _fencing(self) -> frozenset[str]:
+        """Variables that hold a lambda with such a barrier in no branch: `auto meet = [&] { __syncthreads(); };`."""
+        self.__dict__["_fencing"] = frozenset()  # for lambdas that call others
+        found = set()
+        for variable in (kid for node in self.function.declarations for kid in node.kids):
+            value = unwrapped(variable.initial) if variable.initial is not None else variable
+            if value.kind == "lambda" and value.kids and any(map(self._is_fence, value.kids[0].kids)):
+                found.add(variable.text)
+        return frozenset(found)
 
     def _surely_waits(self, name: str) -> bool:
         """Whether a function of a header has its barrier in no branch: its callers in other files cannot see which."""
@@ -264,6 +279,24 @@ class Lockstep:
         if self._moves_within_warp(difference) or self._flips_lane_bit(old, new) or self._flips_lane_bit(new, old):
             return True
         return self._limited(old, guards)
+
+    def _publishes(self, old: Access, origin: Node, new: Access, guards: Guards) -> bool:
+        """Whether some lanes write what all lanes of the warp read: `if (lane == 0) s[warp] = v; w = s[warp];`.
+
+        The compiler may read ahead for the lanes that do not write, before the others have written.
+        """
+        if not old.writes or new.writes or old.base != new.base or old.outer != new.outer or self.is_volatile(old.base):
+            return False
+        if old.handed or new.handed or new.sum.minus(old.sum) != Linear({}, 0) or stride(old.sum, self.values) != 0:
+            return False
+        if self.values.get(old.base, UNIFORM).spread is Spread.LANE:
+            return False
+        known = [self._written(guard) for guard in guards]
+        parting = (one for one in _conditions(origin, old.index) if self._written(one) not in known)
+        return any(self._term(condition).spread is Spread.LANE for condition in parting)
+
+    def _written(self, node: Node) -> list[str]:
+        return self.bodies.tokens.texts[node.first : node.last + 1]
 
     def _overwrites(self, old: Access, new: Access, guards: Guards) -> bool:
         """Whether lanes write each other's elements, the later statement last: `s[i - 16] = 0; s[i] = v;`.
@@ -422,6 +455,15 @@ def _steps(bodies: Bodies, function: Function) -> frozenset[str]:
             if first in _STEPS and _shifts(node.kids[2]):
                 found.add(name)
     return frozenset(found)
+
+
+def _conditions(node: Node, inside: Node) -> Iterator[Node]:
+    """The conditions between a statement and something in it."""
+    for kid in node.kids:
+        if kid.first <= inside.first <= kid.last:
+            if node.kind == "if" and kid is not node.kids[0]:
+                yield node.kids[0]
+            yield from _conditions(kid, inside)
 
 
 _STEPS = frozenset({1, 2, 4, 8, 16, 32})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 from porter.cpp.lex import IDENTIFIER, Tokens
@@ -25,7 +26,7 @@ def candidates(bodies: Bodies) -> Iterator[Function]:
             hidden
             or _exchanges(bodies, function)
             or _hands_on(bodies, function)
-            or (shared and short_steps(bodies, function))
+            or (shared and (short_steps(bodies, function) or _publishes(tokens, function)))
         ):
             yield function
 
@@ -70,6 +71,19 @@ def _exchanges(bodies: Bodies, function: Function) -> bool:
             if how == "rw" and not _barrier_follows(tokens, index, last):
                 return True
             seen[base] = (statement, how if before is None or before[0] != statement else _both(before[1], how))
+    return False
+
+
+def _publishes(tokens: Tokens, function: Function) -> bool:
+    """Whether a single variable in shared memory is set and named again before a barrier: `s = v; w = s;`."""
+    texts, first, last = tokens.texts, (function.head.body or function.head.begin) + 1, function.head.end
+    for place in tokens.named("__shared__", first, last):
+        end = next((i for i in range(place, last) if texts[i] == ";"), last)
+        for name in texts[place + 1 : end]:
+            named = tokens.named(name, end, last) if texts[end - 1] != "]" else ()
+            for one, two in itertools.pairwise(named):
+                if texts[one + 1] == "=" and not any(map(_stops, texts[one:two])):
+                    return True
     return False
 
 

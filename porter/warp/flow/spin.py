@@ -28,7 +28,10 @@ _LOCKS = re.compile(
     r"(?:__iA|a)tomic(?:CAS|Exch)(?:_block|_system)?|(?:atomic_)?compare_exchange_(?:weak|strong)(?:_explicit)?"
     r"|(?:atomic_)?exchange(?:_explicit)?|(?:atomic_flag_)?test_and_set(?:_explicit)?"
     r"|__atomic_(?:exchange|compare_exchange|test_and_set)(?:_n)?|__sync_(?:lock_test_and_set|(?:bool|val)_compare_and_swap)"
+    r"|[tT]ry_?[lL]ock|[tT]ry_?[aA]cquire"
 )
+_TRIES = re.compile(r"[tT]ry_?(?:[lL]ock|[aA]cquire)")
+"""An attempt at a lock by a function of the project's that is not in sight, or not read."""
 _POLLS = re.compile(
     r"atomic(?:Add|Or|Max|Min|Sub|And|Xor|Inc|_load(?:_explicit)?)(?:_block|_system)?|__ld(?:cg|cv|volatile|_system)|load|test"
     r"|(?:try|test)_wait(?:_parity)?|__atomic_load(?:_n)?"
@@ -143,9 +146,19 @@ class Spins:
     def find(self) -> Iterator[Spin]:
         """In the order of the text."""
         found = list(self._below(self.expansion.body(self.function), ()))
+        if any(map(_TRIES.fullmatch, self.function.called | self.function.called_members)):
+            found = self._tried(found)
         if found and not self.function.is_kernel and self._common_guards(_DEEPEST):
             found = [replace(spin, one_thread=True, one_lane=True) for spin in found]
         yield from found
+
+    def _tried(self, found: list[Spin]) -> list[Spin]:
+        """What is found with the attempts at locks taken by their names, whatever they do inside; else as it was."""
+        locks = (Waits.LOCK, Waits.LEAVING, Waits.TAKING_TURNS)
+        tried = [spin for spin in self._below(self.function.body, ()) if spin.waits in locks]
+        places = {spin.loop.first for spin in tried}
+        others = [spin for spin in found if spin.loop.first not in places]
+        return sorted((*tried, *others), key=lambda spin: spin.loop.first)
 
     def _common_guards(self, depth: int) -> tuple[Node, ...]:
         """`threadIdx.x == 0` where every call of a device function in sight stands below such a condition."""
@@ -366,6 +379,7 @@ class Spins:
                 if _leaves(side) or _falls_out(loop):
                     return Waits.LEAVING, statement
                 sets = set(_set_in(side)) | self._taken_into(lock, loop) | set(_set_in(branch.kids[0]))
+                sets |= set(_handed_in(side))
                 ends = {name for condition in loop.decisions for name in names(condition)}
                 turns = bool(sets & ends) and not _meets(loop)
                 return (Waits.TAKING_TURNS, statement) if turns else (None, EMPTY)
@@ -397,7 +411,9 @@ class Spins:
         values = [value for name in names(condition) for value in loop.changed.get(name, ())]
         for node in (condition, *values):
             for call in calls(node):
-                if _LOCKS.fullmatch(bare_callee(call)) and call.arguments and self._is_constant(call.arguments[-1]):
+                name = bare_callee(call)
+                taken = call.arguments and self._is_constant(call.arguments[-1])
+                if _LOCKS.fullmatch(name) and (taken or _TRIES.fullmatch(name)):
                     return call
         return None
 
@@ -461,6 +477,14 @@ def _guarded(node: Node, guards: tuple[Node, ...]) -> Iterator[tuple[Node, tuple
 def _returns(statement: Node) -> bool:
     last = statement.kids[-1] if statement.kind == "block" and statement.kids else statement
     return last.kind == "return"
+
+
+def _handed_in(node: Node) -> Iterator[str]:
+    """Variables whose address a call is handed: `construct(allocator, &popped, value, true);`."""
+    for call in calls(node):
+        for argument in map(unwrapped, call.arguments):
+            if argument.kind == "unary" and argument.text == "&" and unwrapped(argument.kids[0]).kind == "name":
+                yield unwrapped(argument.kids[0]).text
 
 
 def _set_in(node: Node) -> Iterator[str]:
