@@ -95,7 +95,9 @@ _LISTS = re.compile(
 )
 """Names of lists of packages, for pip and for conda."""
 # Each choice begins with a character of its own and looks back for the edge of a word, which is four times as fast.
-_CUDA = re.compile(rb"nvcc|CUDA|cuda|cu(?<=\bcu)(?:blas|fft|rand|sparse|solver|dnn)\b|\.cu\b|sm_(?<=\bsm_)\d\d|-x cu\b")
+_CUDA = re.compile(
+    rb"nv(?:cc|ptx)|CUDA|cuda|cu(?<=\bcu)(?:blas|fft|rand|sparse|solver|dnn)\b|\.cu\b|sm_(?<=\bsm_)\d\d|-x cu\b"
+)
 _WORDS_IN_PYTHON = (
     *(b"CUDAExtension", b"load_inline", b"cpp_extension", b"RawKernel", b"RawModule", b"SourceModule"),
     *(b"ElementwiseKernel", b"ReductionKernel", b"cuda.jit", b"nvrtcCreateProgram", b"cuda.core"),
@@ -105,7 +107,18 @@ _AT_RUN_TIME = (
     *(b"CDLL", b"PyDLL", b"LoadLibrary", b"find_library", b"find_loaded_library"),
     *(b"get_device_capability", b"get_device_properties", b"torch.version.cuda"),
     *(b"register_ffi_t", b"register_custom_call_target", b"register_lowering", b"nvidia-smi", b"ExecutionProvider"),
-    *(b"pynvml", b"py3nvml", b"import cuda.", b"from cuda.", b"from cuda import", b" tensorrt", b" cutlass"),
+    *(
+        b"_CUDA=",
+        b"nvptx",
+        b"-DGMX_GPU",
+        b"pynvml",
+        b"py3nvml",
+        b"import cuda.",
+        b"from cuda.",
+        b"from cuda import",
+        b" tensorrt",
+        b" cutlass",
+    ),
 )
 """What Python that compiles nothing asks, or loads, when it runs."""
 _IN_PYTHON = (re.compile(rb"nvcc\b(?<=\bnvcc)"), re.compile(rb"\.cu\b"))
@@ -122,10 +135,19 @@ _OF_CLUSTERS = (
     + rf"|(?:{DIRECTIVES}|\b{LAUNCHERS})[ \t][^\n]*[\"'=:|&_ \t](?i:{SERIES})(?![A-Za-z0-9])".encode()
 )
 """What may ask for modules or machines with NVIDIA's GPUs."""
-_CUDA_IN_SCRIPT = re.compile(
-    rb"\bnvcc\b|-DCUDA|-DCMAKE_CUDA|\w\.cu\b|CUDA_HOME|CUDA_PATH|/cuda\b" + _NVIDIAS + _TOOLS + _OF_CLUSTERS
+_OF_OTHERS = (
+    rb"|nvptx|nvidia_gpu_|_TARGETS[= ]|-targets=|-ta=|-gpu=|-stdpar\b|-acc\b|-Mcuda\b|-q(?:offload|cuda)\b"
+    rb"|_CUDA|_CUBLAS|KOKKOS_(?:DEVICES|ARCH)|_(?:GPU|ACCEL|BACKEND)[ \t]*=|-cuda\b|=cuda\b|-nvidia-gpu\b|USE_TENSORRT"
 )
-_CUDA_IN_MAKE = re.compile(_CUDA.pattern + _NVIDIAS + _TOOLS)
+"""What may tell another compiler, or another project's build, to use NVIDIA's GPUs: rules K310 and K311 look closer."""
+_CUDA_IN_SCRIPT = re.compile(
+    rb"\bnvcc\b|-DCUDA|-DCMAKE_CUDA|\w\.cu\b|CUDA_HOME|CUDA_PATH|/cuda\b"
+    + _NVIDIAS
+    + _TOOLS
+    + _OF_CLUSTERS
+    + _OF_OTHERS
+)
+_CUDA_IN_MAKE = re.compile(_CUDA.pattern + _NVIDIAS + _TOOLS + _OF_OTHERS)
 _CUDA_IN_SETTINGS = re.compile(
     rb"CUDA_(?:HOME|PATH|ARCH)|CUDACXX|/cuda\b(?!\.(?:txt|in))|\bnvcc\b|-gencode|[\w*]\.cu\b|cuda-?1\dx?\b|-cu1\d\b"
     rb"|\b(?:cudart|cublas(?:Lt)?|cufft|curand|cusparse|cusolver|cudnn)\b"

@@ -1,0 +1,69 @@
+"""The table of how other compilers, and the builds of other projects, are turned to NVIDIA's GPUs."""
+
+from __future__ import annotations
+
+import functools
+import importlib.resources
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:  # pragma: no cover
+    import tomli as tomllib
+
+_VALUE = r"(?!(?i:off|0|no|false|n|ignore|none)\b|\$\{?\w+\}?[\"']?[ \t]*==)[^\s\"';)]+"
+"""What turns a switch on; a variable may."""
+
+
+@dataclass(frozen=True)
+class Backend:
+    """A row: what stands in a build, and what stands there for AMD's GPUs."""
+
+    name: str
+    what: re.Pattern[str]
+    instead: str
+    knows: re.Pattern[str]
+    """What shows that a file has seen to AMD's GPUs."""
+    needs: re.Pattern[str] | None
+    """What the file has to say besides, for words that others use, too."""
+    examples: tuple[tuple[str, str], ...]
+    """Each a path and a text."""
+    near_misses: tuple[tuple[str, str], ...]
+
+    def is_for(self, text: str) -> bool:
+        """Whether anything of it is to be told in a file."""
+        return self.knows.search(text) is None and (self.needs is None or self.needs.search(text) is not None)
+
+
+@functools.cache
+def load_backends(section: str) -> tuple[Backend, ...]:
+    """All rows of one section."""
+    path = Path(str(importlib.resources.files("porter.rules"))) / "buildfiles" / "backends.toml"
+    document: dict[str, Any] = tomllib.loads(path.read_text("utf-8"))
+    return tuple(_row(name, row) for name, row in document[section].items())
+
+
+def _row(name: str, row: Mapping[str, Any]) -> Backend:
+    needs = row.get("needs")
+    return Backend(
+        name,
+        re.compile(row["flag"] if "flag" in row else _switch(row["switch"], row.get("value", _VALUE))),
+        row["instead"],
+        re.compile(row["knows"]),
+        re.compile(needs) if needs is not None else None,
+        tuple((path, text) for path, text in row["examples"]),
+        tuple((path, text) for path, text in row.get("clean", ())),
+    )
+
+
+def _switch(names: str, value: str) -> str:
+    """A variable that is given a value, or asked about: `-DX=ON`, `X ?= 1`, `set(X ON)`, `"X ON"`, `if(X)`."""
+    on = r"(?i:on|1|true|yes)\b" if value == _VALUE else value
+    given = rf"(?:(?::[A-Z]+)?[ \t]*[?:+]?=[ \t]*[\"']?(?:{value})|[ \t]+[\"']?(?:{on}))"
+    asked = rf"(?<=\()(?:{names})(?=\)|[ \t]+(?:AND|OR)\b)"
+    return rf"(?<![\w$({{-])(?:-D[ \t]*)?(?:{names}){given}|(?i:(?<=set\())(?:{names})[ \t]+[\"']?(?:{value})|{asked}"
