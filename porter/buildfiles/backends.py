@@ -6,7 +6,7 @@ import functools
 import importlib.resources
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,13 +31,20 @@ class Backend:
     """What shows that a file has seen to AMD's GPUs."""
     needs: re.Pattern[str] | None
     """What the file has to say besides, for words that others use, too."""
+    home: tuple[str, ...]
+    """Ends of the paths of headers of the project itself."""
     examples: tuple[tuple[str, str], ...]
     """Each a path and a text."""
     near_misses: tuple[tuple[str, str], ...]
 
-    def is_for(self, text: str) -> bool:
-        """Whether anything of it is to be told in a file."""
-        return self.knows.search(text) is None and (self.needs is None or self.needs.search(text) is not None)
+    def is_for(self, text: str, headers: Collection[str]) -> bool:
+        """Whether anything of it is to be told in a file of a tree with these headers."""
+        if self.what.search(text) is None or self.knows.search(text) is not None:
+            return False
+        if self.needs is not None and self.needs.search(text) is None:
+            return False
+        ends = tuple(f"/{header}" for header in self.home)
+        return not ends or not any(f"/{path}".endswith(ends) for path in headers)
 
 
 @functools.cache
@@ -52,18 +59,20 @@ def _row(name: str, row: Mapping[str, Any]) -> Backend:
     needs = row.get("needs")
     return Backend(
         name,
-        re.compile(row["flag"] if "flag" in row else _switch(row["switch"], row.get("value", _VALUE))),
+        re.compile(row["flag"] if "flag" in row else _switch(row)),
         row["instead"],
         re.compile(row["knows"]),
         re.compile(needs) if needs is not None else None,
+        tuple(row.get("home", ())),
         tuple((path, text) for path, text in row["examples"]),
         tuple((path, text) for path, text in row.get("clean", ())),
     )
 
 
-def _switch(names: str, value: str) -> str:
+def _switch(row: Mapping[str, Any]) -> str:
     """A variable that is given a value, or asked about: `-DX=ON`, `X ?= 1`, `set(X ON)`, `"X ON"`, `if(X)`."""
-    on = r"(?i:on|1|true|yes)\b" if value == _VALUE else value
+    names, value = row["switch"], row.get("value", _VALUE)
+    on = row.get("value", r"(?i:on|1|true|yes)\b")
     given = rf"(?:(?::[A-Z]+)?[ \t]*[?:+]?=[ \t]*[\"']?(?:{value})|[ \t]+[\"']?(?:{on}))"
-    asked = rf"(?<=\()(?:{names})(?=\)|[ \t]+(?:AND|OR)\b)"
-    return rf"(?<![\w$({{-])(?:-D[ \t]*)?(?:{names}){given}|(?i:(?<=set\())(?:{names})[ \t]+[\"']?(?:{value})|{asked}"
+    asked = rf"|(?<=\()(?:{names})(?=\)|[ \t]+(?:AND|OR)\b)" if row.get("asked", False) else ""
+    return rf"(?<![\w$({{-])(?:-D[ \t]*)?(?:{names}){given}|(?i:(?<=set\())(?:{names})[ \t]+[\"']?(?:{value}){asked}"

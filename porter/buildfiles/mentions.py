@@ -14,6 +14,7 @@ from porter.engine.notices import (
     BUILD_CMAKE,
     BUILD_COMMANDS,
     BUILD_CONTAINER,
+    BUILD_DEPLOYMENT,
     BUILD_MAKE,
     BUILD_MESON,
     BUILD_PACKAGES,
@@ -22,6 +23,7 @@ from porter.engine.notices import (
     BUILD_SCONS,
     BUILD_SCRIPT,
     BUILD_SETTINGS,
+    BUILD_WORKFLOW,
     BUILD_XMAKE,
     Notice,
 )
@@ -179,6 +181,9 @@ _CUDA_IN_OTHERS = re.compile(
 _OTHERS = (BUILD_AUTOCONF, BUILD_CARGO, BUILD_QMAKE, BUILD_SCONS, BUILD_XMAKE)
 REPORTED = frozenset({BUILD_MESON, BUILD_BAZEL, BUILD_PACKAGES, BUILD_CONTAINER, *_OTHERS, *PATTERNS})
 """Kinds that are only reported."""
+_WITH_COMMENTS = frozenset({BUILD_PACKAGES, BUILD_CONTAINER, BUILD_WORKFLOW, BUILD_DEPLOYMENT})
+"""Kinds in which `#` begins a comment, and what stands there asks for nothing."""
+_COMMENT = re.compile(rb"(?:^|[ \t])#", re.MULTILINE)
 _PATTERNS = {
     BUILD_SCRIPT: _CUDA_IN_SCRIPT,
     BUILD_MAKE: _CUDA_IN_MAKE,
@@ -210,16 +215,22 @@ def kind_of_build(path: str) -> Notice | None:
 
 def mention(notice: Notice, data: bytes) -> BuildUse | None:
     """The first place where a build file mentions CUDA."""
-    place = _in_python(data) if notice is BUILD_PYTHON else _place(_PATTERNS.get(notice, _CUDA), data)
+    if notice is BUILD_PYTHON:
+        place = _in_python(data)
+    else:
+        place = _place(_PATTERNS.get(notice, _CUDA), data, notice in _WITH_COMMENTS)
     if place is None or has_own_path(notice, data):
         return None
     start = data.rfind(b"\n", 0, place) + 1
     return BuildUse(notice.code, data.count(b"\n", 0, start) + 1, place - start + 1)
 
 
-def _place(pattern: re.Pattern[bytes], data: bytes) -> int | None:
-    found = pattern.search(data)
-    return None if found is None else found.start()
+def _place(pattern: re.Pattern[bytes], data: bytes, comments: bool) -> int | None:
+    for found in pattern.finditer(data):
+        start = data.rfind(b"\n", 0, found.start()) + 1
+        if not comments or _COMMENT.search(data, start, found.start()) is None:
+            return found.start()
+    return None
 
 
 def only_runs(data: bytes) -> bool:

@@ -37,7 +37,7 @@ class OtherCompilerFlag(BuildRule):
         """Yields findings; changes nothing."""
         rows = load_backends("flags") if _QUICK.search(unit.text) is not None else ()
         for row in rows:
-            if row.what.search(unit.text) is None or not row.is_for(unit.text):
+            if not row.is_for(unit.text, unit.sources.headers):
                 continue
             places = ((start, found) for start, text in written(unit) for found in row.what.finditer(text))
             for start, found in places:

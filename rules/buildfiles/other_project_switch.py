@@ -20,8 +20,9 @@ class OtherProjectSwitch(BuildRule):
     Kokkos, RAJA, llama.cpp, PETSc, GROMACS and many others are told by a variable or by a switch of `configure` that
     they shall use CUDA: `-DKokkos_ENABLE_CUDA=ON`, `GGML_CUDA=1`, `--with-cuda`. On an AMD machine that build stops, or
     goes on without a GPU. Nothing is changed; the message names the switch for AMD. Told once per file and project,
-    where it is turned on or asked about, and not in files that name AMD's as well. Switches of the project itself
-    (`option(USE_CUDA ...)`) keep their names in a port and are not told. rules/buildfiles/backends.toml has the rows.
+    where it is turned on (Kokkos's also where it is asked about), and not in files that name AMD's as well. Switches of
+    the project itself (`option(USE_CUDA ...)`) keep their names in a port and are not told, nor is anything in the tree
+    of the other project. rules/buildfiles/backends.toml has the rows.
     """
 
     code = "K311"
@@ -41,7 +42,7 @@ class OtherProjectSwitch(BuildRule):
         rows = load_backends("switches") if _QUICK.search(unit.text) is not None else ()
         own = _own(unit)
         for row in rows:
-            if row.what.search(unit.text) is None or not row.is_for(unit.text):
+            if not row.is_for(unit.text, unit.sources.headers):
                 continue
             places = ((start, found) for start, text in written(unit) for found in row.what.finditer(text))
             for start, found in places:
