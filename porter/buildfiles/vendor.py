@@ -10,16 +10,6 @@ _NVIDIA = frozenset({"cuda", "nvidia", "nvcc", "cudatoolkit"})
 _NEGATES = frozenset({"no", "not", "non", "disable", "disabled", "without", "skip", "avoid", "or", "and"})
 _WORD = re.compile(r"[A-Za-z]+\d*")
 
-_NAMES_AMD = re.compile(
-    r"(?<![A-Za-z])(?:(?i:amdhip|rccl|rocm|amd-?smi|pyrsmi|migraphx)|[hH]ip(?:(?![a-z])|(?:blas|fft|rand|rtc|solver|sparse))"
-    r"|HIP(?![A-Za-z]))|is_(?:hip|rocm)|gfx9"
-)
-
-
-def names_amd(text: str) -> bool:
-    """Whether a Python file names HIP, ROCm or what comes with it: then its authors have seen to AMD's GPUs."""
-    return _NAMES_AMD.search(text) is not None
-
 
 class Answer(NamedTuple):
     """What a condition comes to in each kind of build; None: it is not known."""

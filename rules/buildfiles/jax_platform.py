@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from porter.buildfiles.python import literal, nodes_of, tree
+from porter.buildfiles.python import literal, names_amd, nodes_of, tree
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
-from porter.buildfiles.vendor import names_amd
 from porter.engine.rule import Edit, Effort, Finding, clean, fixes, reports
 
 _TARGETS = frozenset(

@@ -6,10 +6,9 @@ import ast
 import re
 from collections.abc import Iterator
 
-from porter.buildfiles.python import mentions_extension, nodes_of, parents_of, place, tree
+from porter.buildfiles.python import mentions_extension, names_amd, nodes_of, parents_of, place, tree
 from porter.buildfiles.torch_version import asks_for_none, for_cuda, is_truth, is_version
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
-from porter.buildfiles.vendor import names_amd
 from porter.engine.rule import Effort, Finding, clean, reports
 
 _ASKS = re.compile(r"get_device_capability|get_device_properties|torch\.version\.cuda")

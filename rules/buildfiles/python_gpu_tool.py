@@ -6,9 +6,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-from porter.buildfiles.python import nodes_of, parents_of, place, tree
+from porter.buildfiles.python import names_amd, nodes_of, parents_of, place, tree
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
-from porter.buildfiles.vendor import names_amd
 from porter.engine.rule import Effort, Finding, clean, reports
 
 _SMI = re.compile(r"(?:^|[\s;&|/\"'(])nvidia-smi(?![\w./-]*\.(?:txt|log|csv|json)|-)")

@@ -7,9 +7,8 @@ import re
 from collections.abc import Iterator
 
 from porter.buildfiles.loaded import loaded_library, looked_up
-from porter.buildfiles.python import literal, nodes_of, place, tree
+from porter.buildfiles.python import literal, names_amd, nodes_of, place, tree
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
-from porter.buildfiles.vendor import names_amd
 from porter.engine.rule import Edit, Effort, Example, Finding, Settings, clean, fixes, reports
 
 _LOADS = re.compile(r"\b(?:CDLL|PyDLL|WinDLL|LoadLibrary|find_library|find_loaded_library|dlopen)\b")
