@@ -25,6 +25,8 @@ class Backend:
     """A row: what stands in a build, and what stands there for AMD's GPUs."""
 
     name: str
+    words: tuple[str, ...]
+    """Plain ones, of which a file has to have one."""
     what: re.Pattern[str]
     instead: str
     knows: re.Pattern[str]
@@ -39,9 +41,11 @@ class Backend:
 
     def is_for(self, text: str, headers: Collection[str]) -> bool:
         """Whether anything of it is to be told in a file of a tree with these headers."""
-        if self.what.search(text) is None or self.knows.search(text) is not None:
+        if not any(word in text for word in self.words):
             return False
         if self.needs is not None and self.needs.search(text) is None:
+            return False
+        if self.knows.search(text) is not None or self.what.search(text) is None:
             return False
         ends = tuple(f"/{header}" for header in self.home)
         return not ends or not any(f"/{path}".endswith(ends) for path in headers)
@@ -59,6 +63,7 @@ def _row(name: str, row: Mapping[str, Any]) -> Backend:
     needs = row.get("needs")
     return Backend(
         name,
+        tuple(row["words"]),
         re.compile(row["flag"] if "flag" in row else _switch(row)),
         row["instead"],
         re.compile(row["knows"]),

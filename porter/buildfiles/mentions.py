@@ -138,8 +138,10 @@ _OF_CLUSTERS = (
 )
 """What may ask for modules or machines with NVIDIA's GPUs."""
 _OF_OTHERS = (
-    rb"|nvptx|nvidia_gpu_|_TARGETS[= ]|-targets=|-ta=|-gpu=|-stdpar\b|-acc\b|-Mcuda\b|-q(?:offload|cuda)\b"
-    rb"|_CUDA|_CUBLAS|KOKKOS_(?:DEVICES|ARCH)|_(?:GPU|ACCEL|BACKEND)[ \t]*=|-cuda\b|=cuda\b|-nvidia-gpu\b|USE_TENSORRT"
+    rb"|nvptx|nvidia_gpu_|(?:ACPP|SYCL)_TARGETS=|-targets=\S{0,80}cuda"
+    rb"|-(?<=[ \t=\"'-]-)(?:ta=|gpu=[a-z]|stdpar|acc(?![\w-])|Mcuda|q(?:offload|cuda))"
+    rb"|_CUDA(?:LIB)?(?::BOOL)?=|_CUBLAS=|KOKKOS_(?:DEVICES|ARCH)"
+    rb"|CUDA\b(?<=[=\"']CUDA)|cuda\b(?<==cuda)|--(?:with-cuda|enable-nvidia)"
 )
 """What may tell another compiler, or another project's build, to use NVIDIA's GPUs: rules K310 and K311 look closer."""
 _CUDA_IN_SCRIPT = re.compile(

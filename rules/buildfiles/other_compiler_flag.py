@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from porter.buildfiles.backends import load_backends
 from porter.buildfiles.rule import BuildRule, BuildUnit, Effort, Finding, Kind, clean, reports
 from porter.buildfiles.written import is_said, written
-
-_QUICK = re.compile(r"nvptx|nvidia_gpu_|_TARGETS|-targets|-(?:ta|gpu|acc|stdpar|Mcuda|q(?:offload|cuda|tgtarch))\b")
 
 
 class OtherCompilerFlag(BuildRule):
@@ -35,8 +32,7 @@ class OtherCompilerFlag(BuildRule):
 
     def find(self, unit: BuildUnit) -> Iterator[Finding]:
         """Yields findings; changes nothing."""
-        rows = load_backends("flags") if _QUICK.search(unit.text) is not None else ()
-        for row in rows:
+        for row in load_backends("flags"):
             if not row.is_for(unit.text, unit.sources.headers):
                 continue
             places = ((start, found) for start, text in written(unit) for found in row.what.finditer(text))

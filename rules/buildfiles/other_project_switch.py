@@ -9,10 +9,6 @@ from porter.buildfiles.backends import load_backends
 from porter.buildfiles.rule import BuildRule, BuildUnit, Effort, Finding, Kind, clean, reports
 from porter.buildfiles.written import is_said, written
 
-_QUICK = re.compile(
-    r"_CU(?:DA|BLAS)|KOKKOS_|_ARCH_|(?i:[=\" \t]cuda)|-(?:enable|with)-(?:cuda|nvidia)|USE_TENSORRT|_GPU\b"
-)
-
 
 class OtherProjectSwitch(BuildRule):
     """Switch by which another project's build turns to CUDA
@@ -39,11 +35,10 @@ class OtherProjectSwitch(BuildRule):
 
     def find(self, unit: BuildUnit) -> Iterator[Finding]:
         """Yields findings; changes nothing."""
-        rows = load_backends("switches") if _QUICK.search(unit.text) is not None else ()
-        own = _own(unit)
-        for row in rows:
+        for row in load_backends("switches"):
             if not row.is_for(unit.text, unit.sources.headers):
                 continue
+            own = _own(unit)
             places = ((start, found) for start, text in written(unit) for found in row.what.finditer(text))
             for start, found in places:
                 if own.isdisjoint(re.findall(r"\w+", found[0])) and not is_said(unit.text, start + found.start()):
