@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from porter.buildfiles.flags import ARCHITECTURE, is_architecture, may_name_architecture
 from porter.buildfiles.mentions import kind_of_build
 from porter.buildfiles.rule import BuildRule, BuildUnit, Edit, Effort, Finding, Kind, clean, fixes, reports
+from porter.buildfiles.written import is_said
 
 _NVCC = re.compile(r"(?:(?<![\w.$({-])|(?<=:-))nvcc(?![\w.-])")
 _HOME = re.compile(
@@ -105,6 +106,11 @@ class MakeCompiler(BuildRule):
         fixes(
             "CUDA_PATH ?= $(shell dirname $(CUDA_BIN))/..\nCUDA_DIR = $(BASE)/x # /my/cuda\nNVCC = nvcc",
             "ROCM_PATH ?= $(shell dirname $(CUDA_BIN))/..\nROCM_PATH = $(BASE)/x # /my/cuda\nNVCC = hipcc",
+            path="Makefile",
+        ),
+        fixes(
+            "a:\n\t@echo make CUDA_HOME=/my/cuda\n\tmake CUDA_DIR=$(D) -C src/cuda\n\tnvcc a.c",
+            "a:\n\t@echo make ROCM_PATH=/my/cuda\n\tmake ROCM_PATH=$(D) -C src/cuda\n\thipcc a.c",
             path="Makefile",
         ),
         reports("a:\n\tcuobjdump -sass a.o", path="Makefile"),
@@ -206,7 +212,11 @@ _OF_CUDA = re.compile(r"[\w.@+~-]*(?:/[\w.@+~-]*)*/[\w.@+~-]*(?i:cuda)[\w.@+~-]*
 
 def _kept_folder(unit: BuildUnit, end: int) -> str | None:
     """A folder of CUDA's that the variable whose name ends here gets, and that no other rewrite makes ROCm's."""
-    value = _VALUE[unit.kind].match(unit.text, end)
+    line = unit.text[unit.text.rfind("\n", 0, end) + 1 : end]
+    if is_said(unit.text, end):
+        return None
+    is_argument = line.startswith("\t") or len(line.split()) > 2
+    value = _VALUE[Kind.SHELL if is_argument else unit.kind].match(unit.text, end)
     if value is None or "/" not in value[1]:
         return None
     rest = re.sub(r"\$\([^()]*\)|\$\{[^{}]*\}", "", _FOLDER.sub("", value[1][:_LONGEST]))
