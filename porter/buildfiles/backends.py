@@ -59,6 +59,12 @@ def load_backends(section: str) -> tuple[Backend, ...]:
     return tuple(_row(name, row) for name, row in document[section].items())
 
 
+@functools.cache
+def homes() -> tuple[str, ...]:
+    """How the headers end by which the tree of such a project is known."""
+    return tuple(header for section in ("flags", "switches") for row in load_backends(section) for header in row.home)
+
+
 def _row(name: str, row: Mapping[str, Any]) -> Backend:
     needs = row.get("needs")
     return Backend(

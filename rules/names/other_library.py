@@ -166,4 +166,5 @@ def _is_in(unit: Unit, index: int, scope: str) -> bool:
 def _is_part(unit: Unit, library: _Library) -> bool:
     """Whether the library's header is the project's: the library itself, or a copy with the project."""
     end = f"/{library.header.lstrip('/')}"
-    return any(f"/{path}".endswith(end) for path in unit.headers)
+    paths = (*unit.headers, *(header.path for header in unit.program.headers))
+    return any(f"/{path}".endswith(end) for path in paths)
