@@ -8,6 +8,7 @@ import re
 from porter.engine.notices import (
     BUILD_DEPLOYMENT,
     BUILD_JSON,
+    BUILD_PACKAGES,
     BUILD_WORKFLOW,
     SOURCE_CYTHON,
     SOURCE_FORTRAN,
@@ -89,12 +90,18 @@ _OWN_SOURCE = re.compile(
     rb"|\b(?:using|import) AMDGPU\b"
 )
 _OWN_DEPLOYMENT = re.compile(rb"rocm|amd\.com/gpu", re.IGNORECASE)
-_OWN = {BUILD_JSON: _OWN_JSON, BUILD_WORKFLOW: _OWN_WORKFLOW, BUILD_DEPLOYMENT: _OWN_DEPLOYMENT}
+_OWN_PACKAGES = re.compile(rb"\brocm|[-+]rocm|\bhip\b|amdgpu_target")
+_OWN = {
+    BUILD_PACKAGES: _OWN_PACKAGES,
+    BUILD_JSON: _OWN_JSON,
+    BUILD_WORKFLOW: _OWN_WORKFLOW,
+    BUILD_DEPLOYMENT: _OWN_DEPLOYMENT,
+}
 
 
 def has_own_path(notice: Notice, data: bytes) -> bool:
     """Whether such a file names what is AMD's as well: then its authors have seen to both."""
-    if notice not in PATTERNS:
+    if notice not in PATTERNS and notice not in _OWN:
         return False
     return _OWN.get(notice, _OWN_SOURCE).search(data) is not None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -43,7 +42,7 @@ def port_build(source: SourceFile, context: Context) -> Built:
     from porter.buildfiles.unit import BuildUnit, Kind
     from porter.engine.python_strings import MAY_HOLD, port_strings
 
-    unit = BuildUnit(source, kind_of(notice.code), _sources(context.renamed), context.settings)
+    unit = BuildUnit(source, kind_of(notice.code), _sources(context), context.settings)
     done = convert(unit)
     data = both_paths(unit, done.edits) if context.settings.style == "dual" else done.data
     findings, edits = done.findings, done.edits
@@ -64,10 +63,10 @@ def port_build(source: SourceFile, context: Context) -> Built:
 _known: list[Sources] = []
 
 
-def _sources(renamed: Mapping[str, str]) -> Sources:
+def _sources(context: Context) -> Sources:
     """The renamed files of the run; kept for its next build file."""
-    if not _known or _known[0].renamed is not renamed:
-        _known[:] = [Sources(renamed, frozenset(renamed))]
+    if not _known or _known[0].renamed is not context.renamed or _known[0].headers is not context.headers:
+        _known[:] = [Sources(context.renamed, frozenset(context.renamed), context.headers)]
     return _known[0]
 
 

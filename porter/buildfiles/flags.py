@@ -144,7 +144,9 @@ def _changes(words: tuple[str, ...], all_known: bool, arch_flags: bool) -> tuple
                 row, new = replace(row, effort=Effort.REVIEW, why=_ELSEWHERE), ("--offload-arch",)
             is_arch = any(part.startswith("--offload-arch=") for part in new)
             if is_arch and (seen_arch or not arch_flags):
-                new = ()
+                row, new = replace(row, why=_SAID_BEFORE if arch_flags else _GIVEN_APART), ()
+            elif is_arch and new != (f"--offload-arch={ARCHITECTURE}",):
+                row = replace(row, why=_IN_VARIABLE)
             seen_arch |= is_arch
             if new != tuple(words[index:last]) or row.effort is not Effort.NONE:
                 changes.append(Change(index, last, new, row))
@@ -209,6 +211,11 @@ def _replacement(row: FlagRow, word: str, value: str | None) -> tuple[str, ...] 
     return tuple(part for part in new if part)
 
 
+_GIVEN_APART = (
+    f"the target is given apart: to PyTorch by PYTORCH_ROCM_ARCH={ARCHITECTURE}, to CMake by CMAKE_HIP_ARCHITECTURES"
+)
+_SAID_BEFORE = "one target is said before"
+_IN_VARIABLE = f"the variable has to hold an AMD target such as {ARCHITECTURE}; sm_80 and the like become that here"
 _OF_HOSTS = {"i386", "x86_64", "arm64", "ppc", "ppc64"}
 """`-arch x86_64` is a flag of Apple's compilers, which Makefiles of CUDA's old samples give to the host's."""
 _STANDARD_OF_C = re.compile(r"-std=(?:c|gnu|iso9899:)\d\w*")

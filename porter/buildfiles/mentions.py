@@ -14,6 +14,7 @@ from porter.engine.notices import (
     BUILD_CMAKE,
     BUILD_COMMANDS,
     BUILD_CONTAINER,
+    BUILD_DEPLOYMENT,
     BUILD_MAKE,
     BUILD_MESON,
     BUILD_PACKAGES,
@@ -22,6 +23,7 @@ from porter.engine.notices import (
     BUILD_SCONS,
     BUILD_SCRIPT,
     BUILD_SETTINGS,
+    BUILD_WORKFLOW,
     BUILD_XMAKE,
     Notice,
 )
@@ -95,7 +97,9 @@ _LISTS = re.compile(
 )
 """Names of lists of packages, for pip and for conda."""
 # Each choice begins with a character of its own and looks back for the edge of a word, which is four times as fast.
-_CUDA = re.compile(rb"nvcc|CUDA|cuda|cu(?<=\bcu)(?:blas|fft|rand|sparse|solver|dnn)\b|\.cu\b|sm_(?<=\bsm_)\d\d|-x cu\b")
+_CUDA = re.compile(
+    rb"nv(?:cc|ptx)|CUDA|cuda|cu(?<=\bcu)(?:blas|fft|rand|sparse|solver|dnn)\b|\.cu\b|sm_(?<=\bsm_)\d\d|-x cu\b"
+)
 _WORDS_IN_PYTHON = (
     *(b"CUDAExtension", b"load_inline", b"cpp_extension", b"RawKernel", b"RawModule", b"SourceModule"),
     *(b"ElementwiseKernel", b"ReductionKernel", b"cuda.jit", b"nvrtcCreateProgram", b"cuda.core"),
@@ -105,7 +109,18 @@ _AT_RUN_TIME = (
     *(b"CDLL", b"PyDLL", b"LoadLibrary", b"find_library", b"find_loaded_library"),
     *(b"get_device_capability", b"get_device_properties", b"torch.version.cuda"),
     *(b"register_ffi_t", b"register_custom_call_target", b"register_lowering", b"nvidia-smi", b"ExecutionProvider"),
-    *(b"pynvml", b"py3nvml", b"import cuda.", b"from cuda.", b"from cuda import", b" tensorrt", b" cutlass"),
+    *(
+        b"_CUDA=",
+        b"nvptx",
+        b"-DGMX_GPU",
+        b"pynvml",
+        b"py3nvml",
+        b"import cuda.",
+        b"from cuda.",
+        b"from cuda import",
+        b" tensorrt",
+        b" cutlass",
+    ),
 )
 """What Python that compiles nothing asks, or loads, when it runs."""
 _IN_PYTHON = (re.compile(rb"nvcc\b(?<=\bnvcc)"), re.compile(rb"\.cu\b"))
@@ -122,10 +137,21 @@ _OF_CLUSTERS = (
     + rf"|(?:{DIRECTIVES}|\b{LAUNCHERS})[ \t][^\n]*[\"'=:|&_ \t](?i:{SERIES})(?![A-Za-z0-9])".encode()
 )
 """What may ask for modules or machines with NVIDIA's GPUs."""
-_CUDA_IN_SCRIPT = re.compile(
-    rb"\bnvcc\b|-DCUDA|-DCMAKE_CUDA|\w\.cu\b|CUDA_HOME|CUDA_PATH|/cuda\b" + _NVIDIAS + _TOOLS + _OF_CLUSTERS
+_OF_OTHERS = (
+    rb"|nvptx|nvidia_gpu_|(?:ACPP|SYCL)_TARGETS=|-targets=\S{0,80}cuda"
+    rb"|-(?<=[ \t=\"'-]-)(?:ta=|gpu=[a-z]|stdpar|acc(?![\w-])|Mcuda|q(?:offload|cuda))"
+    rb"|_CUDA(?:LIB)?(?::BOOL)?=|_CUBLAS=|KOKKOS_(?:DEVICES|ARCH)"
+    rb"|CUDA\b(?<=[=\"']CUDA)|cuda\b(?<==cuda)|--(?:with-cuda|enable-nvidia)"
 )
-_CUDA_IN_MAKE = re.compile(_CUDA.pattern + _NVIDIAS + _TOOLS)
+"""What may tell another compiler, or another project's build, to use NVIDIA's GPUs: rules K310 and K311 look closer."""
+_CUDA_IN_SCRIPT = re.compile(
+    rb"\bnvcc\b|-DCUDA|-DCMAKE_CUDA|\w\.cu\b|CUDA_HOME|CUDA_PATH|/cuda\b"
+    + _NVIDIAS
+    + _TOOLS
+    + _OF_CLUSTERS
+    + _OF_OTHERS
+)
+_CUDA_IN_MAKE = re.compile(_CUDA.pattern + _NVIDIAS + _TOOLS + _OF_OTHERS)
 _CUDA_IN_SETTINGS = re.compile(
     rb"CUDA_(?:HOME|PATH|ARCH)|CUDACXX|/cuda\b(?!\.(?:txt|in))|\bnvcc\b|-gencode|[\w*]\.cu\b|cuda-?1\dx?\b|-cu1\d\b"
     rb"|\b(?:cudart|cublas(?:Lt)?|cufft|curand|cusparse|cusolver|cudnn)\b"
@@ -157,6 +183,9 @@ _CUDA_IN_OTHERS = re.compile(
 _OTHERS = (BUILD_AUTOCONF, BUILD_CARGO, BUILD_QMAKE, BUILD_SCONS, BUILD_XMAKE)
 REPORTED = frozenset({BUILD_MESON, BUILD_BAZEL, BUILD_PACKAGES, BUILD_CONTAINER, *_OTHERS, *PATTERNS})
 """Kinds that are only reported."""
+_WITH_COMMENTS = frozenset({BUILD_PACKAGES, BUILD_CONTAINER, BUILD_WORKFLOW, BUILD_DEPLOYMENT})
+"""Kinds in which `#` begins a comment, and what stands there asks for nothing."""
+_COMMENT = re.compile(rb"(?:^|[ \t])#", re.MULTILINE)
 _PATTERNS = {
     BUILD_SCRIPT: _CUDA_IN_SCRIPT,
     BUILD_MAKE: _CUDA_IN_MAKE,
@@ -188,16 +217,22 @@ def kind_of_build(path: str) -> Notice | None:
 
 def mention(notice: Notice, data: bytes) -> BuildUse | None:
     """The first place where a build file mentions CUDA."""
-    place = _in_python(data) if notice is BUILD_PYTHON else _place(_PATTERNS.get(notice, _CUDA), data)
+    if notice is BUILD_PYTHON:
+        place = _in_python(data)
+    else:
+        place = _place(_PATTERNS.get(notice, _CUDA), data, notice in _WITH_COMMENTS)
     if place is None or has_own_path(notice, data):
         return None
     start = data.rfind(b"\n", 0, place) + 1
     return BuildUse(notice.code, data.count(b"\n", 0, start) + 1, place - start + 1)
 
 
-def _place(pattern: re.Pattern[bytes], data: bytes) -> int | None:
-    found = pattern.search(data)
-    return None if found is None else found.start()
+def _place(pattern: re.Pattern[bytes], data: bytes, comments: bool) -> int | None:
+    for found in pattern.finditer(data):
+        start = data.rfind(b"\n", 0, found.start()) + 1
+        if not comments or _COMMENT.search(data, start, found.start()) is None:
+            return found.start()
+    return None
 
 
 def only_runs(data: bytes) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, TypeAlias
 
@@ -122,6 +123,17 @@ def formatted(unit: BuildUnit) -> Iterator[tuple[int, str]]:
             start, end = place(unit, node)
             if unit.text[start : start + 2].lower().rstrip("\"'") in ("f", "fr", "rf"):
                 yield start, unit.text[start:end]
+
+
+_NAMES_AMD = re.compile(
+    r"(?<![A-Za-z])(?:(?i:amdhip|rccl|rocm|amd-?smi|pyrsmi|migraphx)|[hH]ip(?:(?![a-z])|(?:blas|fft|rand|rtc|solver|sparse))"
+    r"|HIP(?![A-Za-z]))|is_(?:hip|rocm)|gfx9"
+)
+
+
+def names_amd(text: str) -> bool:
+    """Whether a Python file names HIP, ROCm or what comes with it: then its authors have seen to AMD's GPUs."""
+    return _NAMES_AMD.search(text) is not None
 
 
 HIP_TEST = "torch.version.hip"

@@ -24,6 +24,8 @@ class Sources:
     renamed: Mapping[str, str] = field(default_factory=dict)
     paths: frozenset[str] = frozenset()
     """C++ and CUDA files of the tree."""
+    headers: frozenset[str] = frozenset()
+    """Paths of the project's own headers."""
 
     @cached_property
     def _by_name(self) -> Mapping[str, tuple[str, ...]]:

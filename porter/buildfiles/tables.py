@@ -6,9 +6,12 @@ import functools
 import importlib.resources
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from porter.model import Effort
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -85,6 +88,35 @@ _NVIDIA_ONLY = frozenset(
 def is_nvidia_library(name: str) -> bool:
     """Whether a library is NVIDIA's and has no counterpart that could be linked in its place."""
     return name in _NVIDIA_ONLY
+
+
+_LINKED = re.compile(r"(?<![\w-])lib(\w+)\.(?:(so|dylib)(?![\w-])((?:\.[\d*]+)+)?|(a)(?![\w.-])|(?=\$[({]))")
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedFile:
+    """A library's file in a build: [start, end), what it becomes, and what is said of it."""
+
+    start: int
+    end: int
+    new: str | None
+    effort: Effort
+    message: str
+
+
+def linked_files(text: str) -> Iterator[LinkedFile]:
+    """The files of CUDA's libraries in a text: `libcudart.so`, `libcublas.${SUFFIX}`, `libcudart_static.a`."""
+    for match in _LINKED.finditer(text) if "lib" in text else ():
+        old, _, version, static = match.groups()
+        new = library(old)
+        if new:
+            file = f"lib{new}.so" if static else f"lib{new}{match[0][len(old) + 3 :]}"
+            why = ": ROCm installs shared libraries" if static else ", with versions of its own" if version else ""
+            effort = Effort.REVIEW if why else Effort.NONE
+            yield LinkedFile(*match.span(), file, effort, f"lib{old} is lib{new} in ROCm{why}")
+        elif new == "" or is_nvidia_library(old):
+            message = f"{match[0]} is NVIDIA's: no counterpart that could be linked"
+            yield LinkedFile(*match.span(), None, Effort.MANUAL, message)
 
 
 def is_compiler(text: str) -> bool:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 def build_context(choices: Choices, paths: Iterable[str], renamed: Mapping[str, str]) -> Context:
     """Rules, tables and parser for one project; `paths` are those of its C++ files."""
+    from porter.buildfiles.backends import homes
     from porter.cpp.patterns import pattern
     from porter.engine.file import Context
     from porter.engine.registry import all_rules
@@ -36,6 +37,7 @@ def build_context(choices: Choices, paths: Iterable[str], renamed: Mapping[str, 
     ignored = dict.fromkeys(choices.ignore_names)
     names = _names(choices)
     rules = tuple(rule for rule in all_rules() if not engine.disabled & {rule.code, rule.name})
+    own = homes()
     support = _without(load_support(engine.rocm), ignored)
     return Context(
         settings=engine,
@@ -43,7 +45,7 @@ def build_context(choices: Choices, paths: Iterable[str], renamed: Mapping[str, 
         support=support,
         rules=rules,
         trace=Trace(rules, names, support, [pattern(one.find).head for one in engine.rewrites]),
-        headers=frozenset(path for path in paths if _shadows_cuda(path, names)),
+        headers=frozenset(path for path in paths if path.endswith(own) or _shadows_cuda(path, names)),
         renamed=renamed,
     )
 

@@ -332,7 +332,8 @@ _AFTER_PASTED = frozenset({"(", "=", ";", "{", "["})
 
 
 _WRAPPER = re.compile(
-    r"(?:Safe_?Call|Err(?:or)?_?Ch(?:ec)?k|Check(?:Error|Call|Last\w*)?|Assert|Verify|Try|Throw|Raii)$", re.I
+    r"(?:Safe_?Call|Err(?:or)?_?Ch(?:ec)?k|Check(?:Error|Call|Last\w*)?|Assert|Verify|Try|Throw|Raii|Wrap(?:per)?)$",
+    re.I,
 )
 """How projects call what they put around CUDA's functions; no name of CUDA's ends so."""
 

@@ -19,6 +19,10 @@ _NVIDIAS = re.compile(
     r"nsight[a-z-]*)(?=[-_/@.]|\d|$)|[-_+]cuda(?![a-z])",
     re.IGNORECASE,
 )
+_LOADS_AMDS = re.compile(
+    r"\b(?:load|add|ml|swap|switch)[ \t][^\n#]*\b(?:rocm|craype-accel-amd|amd-mixed|prgenv-amd)", re.IGNORECASE
+)
+"""A script of several vendors' machines."""
 _VARIANT = re.compile(r"\bspack[ \t][^\n#]*?[ \t+](\+?cuda[ \t]+cuda_arch=\w+|cuda_arch=\w+|\+cuda\b)")
 _ASKS = re.compile(
     rf"^[ \t]*{DIRECTIVES}[ \t]([^\n]*)|{_BEGIN}{LAUNCHERS}[ \t]((?:[^\n;&|]|\\\n)*)",
@@ -38,7 +42,8 @@ class ClusterJob(BuildRule):
     `module load cuda/12.1` fails, or brings CUDA, where ROCm's module (`rocm/6.4`; on Cray's systems
     `craype-accel-amd-gfx942`) is wanted. A job that asks Slurm, PBS, LSF or Flux for an NVIDIA GPU by its name
     (`--gres=gpu:a100:1`, `--constraint=v100`) waits for a machine on which the port does not run; how MI300X is called
-    is the site's to say. `--gres=gpu:1` asks for any GPU and stays. Told once per file and word.
+    is the site's to say. `--gres=gpu:1` asks for any GPU and stays. Told once per file and word; of
+    modules nothing is said in a script that loads ROCm's as well.
     """
 
     code = "K309"
@@ -46,6 +51,7 @@ class ClusterJob(BuildRule):
     examples = (
         clean("module load gcc rocm/6.4 openmpi/4.1\nhipcc a.hip\n", path="run.sh"),
         clean("#SBATCH --gres=gpu:1\n#SBATCH -C mi300x\n./a --use-cuda\n", path="run.sh"),
+        clean('if [ "$GPU" = cuda ]; then module load cuda; else module load rocm; fi\n', path="run.sh"),
         clean("# module load cuda/12\n# a note on --gres=gpu:a100\n./a\n", path="run.sh"),
         clean("#SBATCH -p gpu -J t4\n#SBATCH --mem=a100\n#SBATCH --job-name=v100\n", path="run.sh"),
         clean("echo load the module cuda/12\nhtml cuda/12\n", path="run.sh"),
@@ -78,7 +84,8 @@ class ClusterJob(BuildRule):
 def _modules(text: str) -> Iterator[tuple[int, tuple[str, str]]]:
     """Where something of NVIDIA's is loaded, what, and what is said of it; the last of a place counts."""
     message = "a module for NVIDIA's GPUs: ROCm's has a name of the site's, mostly rocm/VERSION"
-    for loaded in _LOADED.finditer(text) if "cuda" in text.lower() or "nv" in text else ():
+    asks = ("cuda" in text.lower() or "nv" in text) and _LOADS_AMDS.search(text) is None
+    for loaded in _LOADED.finditer(text) if asks else ():
         for word in re.finditer(r"[^\s\"']+", loaded[1]):
             if not word[0].startswith("-") and _NVIDIAS.search(word[0]) is not None:
                 yield loaded.start(1) + word.start(), (word[0], message)

@@ -9,7 +9,7 @@ from itertools import pairwise
 from porter.buildfiles.cmake import Argument, Command
 from porter.buildfiles.cmake_versions import NEVER, VERSIONS, decided_by_version
 from porter.buildfiles.rule import BuildRule, BuildUnit, Edit, Effort, Finding, Kind, clean, fixes, reports
-from porter.buildfiles.tables import is_compiler, is_nvidia_library, language_variable, library, table
+from porter.buildfiles.tables import is_compiler, is_nvidia_library, language_variable, library, linked_files, table
 
 _OF_FIND_CUDA = (
     r"CUDA_(?:\w+_)?(?:LIBRAR(?:Y|IES)|DIRS?|PATH|ROOT|HOME|FLAGS\w*|EXECUTABLE|COMPILER|VERSION\w*|ARCH(?:_BIN|_PTX|_LIST|ITECTURES)?|FOUND|COMPILATION"
@@ -20,7 +20,6 @@ _REFERENCE = re.compile(rf"\$(?:CACHE)?\{{((?:CMAKE_CUDA|CUDAToolkit)_\w+|{_OF_F
 _NAME = re.compile(r"(?:CMAKE_CUDA|CUDAToolkit)_\w+|CUDA_VERSION\w*")
 _LINKS = re.compile(r"(?:\w+_)?link_librar(?:y|ies)")
 """CMake's own commands, and a project's."""
-_FILE = re.compile(r"(?<![\w-])lib(\w+)\.(?:so|dylib|a)(?![\w-])")
 _OUTPUT = re.compile(r"CUDA_\w+")
 """A bare name outside of a condition: some command puts a value there."""
 _PROGRAM = re.compile(
@@ -85,6 +84,11 @@ class CMakeNotUnderstood(BuildRule):
             "if(EXISTS ${P}/libcudart.so OR EXISTS ${P}/libmycudart.so)\nendif()",
             "if(EXISTS ${P}/libamdhip64.so OR EXISTS ${P}/libmycudart.so)\nendif()",
             path="CMakeLists.txt",
+        ),
+        fixes(
+            "set(L ${P}/libcudart_static.a)",
+            "set(L ${P}/libamdhip64.so)",
+            path="CMakeLists.txt",
             effort=Effort.REVIEW,
         ),
         reports("set(L ${P}/libcudadevrt.a)", path="CMakeLists.txt"),
@@ -140,8 +144,10 @@ class CMakeNotUnderstood(BuildRule):
             yield self.finding(unit, *where, f"include({text}): a module about CUDA", Effort.REVIEW)
         if command.name == "find_library" or _LINKS.fullmatch(command.name) is not None:
             yield from self._library(unit, argument)
-        for match in _FILE.finditer(text) if "lib" in text and not argument.raw else ():
-            yield from self._file(unit, argument.inner, match)
+        for file in linked_files(text) if not argument.raw else ():
+            where = (argument.inner + file.start, argument.inner + file.end)
+            edits = (Edit(*where, file.new),) if file.new is not None else ()
+            yield self.finding(unit, *where, file.message, file.effort, edits)
 
     def _library(self, unit: BuildUnit, argument: Argument) -> Iterator[Finding]:
         name = argument.text.removeprefix("-l")
@@ -153,16 +159,6 @@ class CMakeNotUnderstood(BuildRule):
             yield self.finding(unit, *where, message, Effort.NONE, (Edit(*where, prefix + new),))
         elif is_nvidia_library(name):
             yield self.finding(unit, *where, f"{name} is NVIDIA's: no counterpart that could be linked", Effort.MANUAL)
-
-    def _file(self, unit: BuildUnit, inner: int, match: re.Match[str]) -> Iterator[Finding]:
-        new = library(match[1])
-        if new:
-            where = (inner + match.start(1), inner + match.end(1))
-            message = f"lib{match[1]} is lib{new} in ROCm, as a shared library, with versions of its own"
-            yield self.finding(unit, *where, message, Effort.REVIEW, (Edit(*where, new),))
-        elif new == "" or is_nvidia_library(match[1]):
-            where = (inner + match.start(), inner + match.end())
-            yield self.finding(unit, *where, f"{match[0]} is NVIDIA's: no such file in ROCm", Effort.MANUAL)
 
 
 def _is_known(name: str) -> bool:

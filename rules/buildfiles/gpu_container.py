@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from porter.buildfiles.rule import BuildRule, BuildUnit, Effort, Finding, Kind, clean, reports
+from porter.buildfiles.written import is_said
 
 _CONTAINER = re.compile(
     r"(?i:docker|podman|nerdctl)[^\n;|&]*?(?:\\\n[^\n;|&]*?)*?\s[\"']?(--gpus(?![\w-])|--runtime[= ]nvidia\b)"
@@ -14,7 +15,6 @@ _KEPT = re.compile(r"(?<=[\"'])--gpus(?=[= ]all\b)")
 """In a variable, for a call of docker somewhere."""
 _TOOL = re.compile(r"(?<![\w/.-])(?:/usr/(?:local/)?bin/)?nvidia-(?:smi|docker)\b(?![-.\w]*\.(?:txt|log|csv))(?!-)")
 _HAS_AMDS = re.compile(r"rocm|amd-smi|/dev/kfd", re.IGNORECASE)
-_SAID = re.compile(r"(?:^|[;&|({])[ \t]*@?(?:echo|printf|print|warn|die|log)\b[^;&|`$\n]*\Z", re.MULTILINE)
 _DEVICES = "--device=/dev/kfd --device=/dev/dri --group-add video"
 _INSTEAD = {
     "--gpus": f"NVIDIA's runtime for containers: AMD's GPUs are {_DEVICES}",
@@ -68,10 +68,7 @@ class GpuContainer(BuildRule):
             for start, end in sorted(places):
                 word = code[start:end]
                 tool = next(name for name in _INSTEAD if name in word)
-                if (
-                    tool not in told
-                    and _SAID.search(text, text.rfind("\n", 0, first + start) + 1, first + start) is None
-                ):
+                if tool not in told and not is_said(text, first + start):
                     told.add(tool)
                     message = f"{word}: {_INSTEAD[tool]}"
                     yield self.finding(unit, first + start, first + end, message, Effort.REVIEW)

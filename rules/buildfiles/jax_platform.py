@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
-from porter.buildfiles.python import literal, nodes_of, tree
+from porter.buildfiles.python import literal, names_amd, nodes_of, tree
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
 from porter.engine.rule import Edit, Effort, Finding, clean, fixes, reports
 
@@ -18,7 +17,6 @@ _WANTED = {
     "register_lowering": {"cuda": "rocm"},
 }
 """What is registered, and what each platform of CUDA's is on ROCm."""
-_KNOWS_AMD = re.compile(r"(?<![A-Za-z])(?:hip|rocm)(?![A-Za-z])|is_(?:hip|rocm)", re.IGNORECASE)
 _POSITION = 2
 """Where the platform stands that is given without its name; of `register_lowering` it never is."""
 
@@ -61,7 +59,7 @@ class JaxPlatform(BuildRule):
 
     def find(self, unit: BuildUnit) -> Iterator[Finding]:
         """One finding per registration."""
-        if "register_" not in unit.text or _KNOWS_AMD.search(unit.text) is not None:
+        if "register_" not in unit.text or names_amd(unit.text):
             return
         root = tree(unit)
         for node in nodes_of(root) if root is not None else ():

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from porter.buildfiles.tables import is_nvidia_library, library
+from porter.buildfiles.tables import is_nvidia_library, library, linked_files
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind, removal
 from porter.engine.rule import Edit, Effort, Finding, clean, fixes, reports
 
-_FILE = re.compile(r"(?<![\w-])lib(\w+)\.(?:(so|dylib)(?![\w-])((?:\.[\d*]+)+)?|(a)(?![\w.-])|(?=\$[({]))")
 _LIBRARY = re.compile(r"(?<![\w-])-l:?(\w[\w-]*)(?![\w.])")
 
 
@@ -55,20 +54,7 @@ class LinkLibrary(BuildRule):
                     yield self.finding(unit, *where, f"{match[0]} is left out", Effort.NONE, edit)
                 elif new is not None:
                     yield self.replaced(unit, *where, f"-l{new}")
-            for match in _FILE.finditer(text) if "lib" in text else ():
-                yield from self._file(unit, start, match)
-
-    def _file(self, unit: BuildUnit, start: int, match: re.Match[str]) -> Iterator[Finding]:
-        new = library(match[1])
-        where = (start + match.start(), start + match.end())
-        if new:
-            if match[4] is not None:
-                edit, why = Edit(*where, f"lib{new}.so"), ": ROCm installs shared libraries"
-            else:
-                name = (start + match.start(1), start + match.end(1))
-                edit, why = Edit(*name, new), ", with versions of its own" if match[3] is not None else ""
-            effort = Effort.REVIEW if why else Effort.NONE
-            yield self.finding(unit, *where, f"lib{match[1]} is lib{new} in ROCm{why}", effort, (edit,))
-        elif new == "" or is_nvidia_library(match[1]):
-            message = f"{match[0]} is NVIDIA's: no counterpart that could be linked"
-            yield self.finding(unit, *where, message, Effort.MANUAL)
+            for file in linked_files(text):
+                where = (start + file.start, start + file.end)
+                edits = (Edit(*where, file.new),) if file.new is not None else ()
+                yield self.finding(unit, *where, file.message, file.effort, edits)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from porter.buildfiles.flags import ARCHITECTURE, is_architecture, may_name_architecture
 from porter.buildfiles.mentions import kind_of_build
 from porter.buildfiles.rule import BuildRule, BuildUnit, Edit, Effort, Finding, Kind, clean, fixes, reports
+from porter.buildfiles.written import is_said
 
 _NVCC = re.compile(r"(?:(?<![\w.$({-])|(?<=:-))nvcc(?![\w.-])")
 _HOME = re.compile(
@@ -91,6 +92,27 @@ class MakeCompiler(BuildRule):
         ),
         fixes("L = -L$(CUDA_HOME)/lib64\nA = a.hip", "L = -L$(ROCM_PATH)/lib\nA = a.hip", path="Makefile"),
         fixes("F = $(FLAG)=sm_80\nG = $(FLAG)", "F = $(FLAG)=gfx942\nG = $(FLAG)", path="Makefile"),
+        fixes(
+            "CUDA_HOME ?= /home/x/cuda-4.2\nNVCC = nvcc",
+            "ROCM_PATH ?= /home/x/cuda-4.2\nNVCC = hipcc",
+            path="Makefile",
+            effort=Effort.REVIEW,
+        ),
+        fixes(
+            'export CUDA_HOME="/usr/local/cuda/"\nnvcc a.c -I$CUDA_HOME\n',
+            'export ROCM_PATH="/opt/rocm/"\nhipcc a.c -I$ROCM_PATH\n',
+            path="a.sh",
+        ),
+        fixes(
+            "CUDA_PATH ?= $(shell dirname $(CUDA_BIN))/..\nCUDA_DIR = $(BASE)/x # /my/cuda\nNVCC = nvcc",
+            "ROCM_PATH ?= $(shell dirname $(CUDA_BIN))/..\nROCM_PATH = $(BASE)/x # /my/cuda\nNVCC = hipcc",
+            path="Makefile",
+        ),
+        fixes(
+            "a:\n\t@echo make CUDA_HOME=/my/cuda\n\tmake CUDA_DIR=$(D) -C src/cuda\n\tnvcc a.c",
+            "a:\n\t@echo make ROCM_PATH=/my/cuda\n\tmake ROCM_PATH=$(D) -C src/cuda\n\thipcc a.c",
+            path="Makefile",
+        ),
         reports("a:\n\tcuobjdump -sass a.o", path="Makefile"),
         reports("#!/bin/sh\ncompute-sanitizer --tool racecheck ./a\n", path="test.sh"),
         reports("#!/bin/sh\nncu --set full ./a\n", path="test.sh"),
@@ -148,6 +170,9 @@ class MakeCompiler(BuildRule):
             first, last = start + match.start(), start + match.end()
             if unit.text[first - 2 : first] in ("$(", "${") and _would_name_itself(unit, first):
                 yield self.replaced(unit, first - 2, last + 1, "/opt/rocm", "ROCM_PATH cannot be set to itself")
+            elif (kept := _kept_folder(unit, last)) is not None:
+                message = f"{match[0]} becomes ROCM_PATH, and keeps a folder of CUDA's, {kept}: it has to be ROCm's"
+                yield self.finding(unit, first, last, message, Effort.REVIEW, (Edit(first, last, "ROCM_PATH"),))
             else:
                 yield self.replaced(unit, first, last, "ROCM_PATH")
         for match in _FOLDER.finditer(text):
@@ -175,6 +200,28 @@ def _is_folder(unit: BuildUnit, text: str) -> bool:
         return False
     values = {unit.text[a.start : a.end].strip() for a in unit.makefile.assignments if a.name == named[1]}
     return any(value == "/opt/rocm" or _FOLDER.fullmatch(value) for value in values)
+
+
+_VALUE = {
+    Kind.MAKE: re.compile(r"[ \t]*[?:+]{0,2}=[ \t]*([^\n#]+)"),
+    Kind.SHELL: re.compile(r"=(\"[^\"\n]+\"|'[^'\n]+'|[^\s;#&|]+)"),
+}
+_LONGEST = 400
+_OF_CUDA = re.compile(r"[\w.@+~-]*(?:/[\w.@+~-]*)*/[\w.@+~-]*(?i:cuda)[\w.@+~-]*(?:/[\w.@+~-]+)*")
+
+
+def _kept_folder(unit: BuildUnit, end: int) -> str | None:
+    """A folder of CUDA's that the variable whose name ends here gets, and that no other rewrite makes ROCm's."""
+    line = unit.text[unit.text.rfind("\n", 0, end) + 1 : end]
+    if is_said(unit.text, end):
+        return None
+    is_argument = line.startswith("\t") or len(line.split()) > 2
+    value = _VALUE[Kind.SHELL if is_argument else unit.kind].match(unit.text, end)
+    if value is None or "/" not in value[1]:
+        return None
+    rest = re.sub(r"\$\([^()]*\)|\$\{[^{}]*\}", "", _FOLDER.sub("", value[1][:_LONGEST]))
+    found = _OF_CUDA.search(rest)
+    return found[0] if found is not None else None
 
 
 def _would_name_itself(unit: BuildUnit, place: int) -> bool:

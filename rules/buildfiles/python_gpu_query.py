@@ -6,13 +6,12 @@ import ast
 import re
 from collections.abc import Iterator
 
-from porter.buildfiles.python import mentions_extension, nodes_of, parents_of, place, tree
+from porter.buildfiles.python import mentions_extension, names_amd, nodes_of, parents_of, place, tree
 from porter.buildfiles.torch_version import asks_for_none, for_cuda, is_truth, is_version
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
 from porter.engine.rule import Effort, Finding, clean, reports
 
 _ASKS = re.compile(r"get_device_capability|get_device_properties|torch\.version\.cuda")
-_KNOWS_AMD = re.compile(r"(?<![A-Za-z])(?:hip|rocm)(?![A-Za-z])|is_(?:hip|rocm)|gfx9", re.IGNORECASE)
 _ONLY_SAYS = frozenset({"print", "str", "repr", "format", "debug", "info", "warning", "warn", "error", "log", "append"})
 _MEANINGS = {
     "major": "the compute capability is (9, 4) on MI300X, which passes for Hopper",
@@ -51,7 +50,7 @@ class PythonGpuQuery(BuildRule):
 
     def find(self, unit: BuildUnit) -> Iterator[Finding]:
         """One finding per question."""
-        if _ASKS.search(unit.text) is None or _KNOWS_AMD.search(unit.text) is not None:
+        if _ASKS.search(unit.text) is None or names_amd(unit.text):
             return
         root = tree(unit)
         if root is None or ("xtension" in unit.text and mentions_extension(root)):

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from porter.buildfiles.python import nodes_of, parents_of, place, tree
+from porter.buildfiles.python import names_amd, nodes_of, parents_of, place, tree
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
 from porter.engine.rule import Effort, Finding, clean, reports
 
@@ -20,7 +20,6 @@ _STARTS = frozenset(
 """Last names of functions that start a program, or look for one."""
 _PROVIDERS = frozenset({"CUDAExecutionProvider", "TensorrtExecutionProvider", "NvTensorRTRTXExecutionProvider"})
 _INSTEAD = "MIGraphXExecutionProvider (in old versions also ROCMExecutionProvider)"
-_KNOWS_AMD = re.compile(r"rocm|amd-?smi|MIGraphX|\bhip\b", re.IGNORECASE)
 
 
 class PythonGpuTool(BuildRule):
@@ -52,7 +51,7 @@ class PythonGpuTool(BuildRule):
     def find(self, unit: BuildUnit) -> Iterator[Finding]:
         """Yields findings; changes nothing."""
         asked = "nvidia-smi" in unit.text or any(name in unit.text for name in _PROVIDERS)
-        root = tree(unit) if asked and _KNOWS_AMD.search(unit.text) is None else None
+        root = tree(unit) if asked and not names_amd(unit.text) else None
         if root is None:
             return
         parents = parents_of(root)

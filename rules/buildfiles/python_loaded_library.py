@@ -7,12 +7,11 @@ import re
 from collections.abc import Iterator
 
 from porter.buildfiles.loaded import loaded_library, looked_up
-from porter.buildfiles.python import literal, nodes_of, place, tree
+from porter.buildfiles.python import literal, names_amd, nodes_of, place, tree
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
 from porter.engine.rule import Edit, Effort, Example, Finding, Settings, clean, fixes, reports
 
 _LOADS = re.compile(r"\b(?:CDLL|PyDLL|WinDLL|LoadLibrary|find_library|find_loaded_library|dlopen)\b")
-_KNOWS_AMD = re.compile(r"(?<![A-Za-z])(?:amdhip|hip|rccl|rocm)", re.IGNORECASE)
 _FUNCTION = re.compile(r"(?:cuda|cu|cublas(?:Lt)?|cufft|curand|cusparse|cusolver|nvrtc)[A-Z]\w+")
 
 _NCCL = 'lib = ctypes.CDLL("libnccl.so.2")'
@@ -84,7 +83,7 @@ class PythonLoadedLibrary(BuildRule):
 
     def find(self, unit: BuildUnit) -> Iterator[Finding]:
         """One finding per library, and one per function."""
-        if _LOADS.search(unit.text) is None or _KNOWS_AMD.search(unit.text) is not None:
+        if _LOADS.search(unit.text) is None or names_amd(unit.text):
             return
         root = tree(unit)
         if root is None:

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from porter.buildfiles.python import nodes_of, parents_of, place, tree
+from porter.buildfiles.python import names_amd, nodes_of, parents_of, place, tree
 from porter.buildfiles.unit import BuildRule, BuildUnit, Kind
 from porter.engine.rule import Effort, Finding, clean, reports
 
@@ -15,21 +15,33 @@ _INSTEAD = {
     "py3nvml": "AMD's is amdsmi, with other functions",
     "cuda": "the bindings of CUDA: those of HIP are in hip-python",
     "tensorrt": "there is none for AMD: MIGraphX, or ONNX Runtime with it, runs the same networks",
+    "nvidia": "libraries come with ROCm there, and in place of DALI is rocAL",
+    "warp": "its kernels run on NVIDIA's GPUs and on the CPU, and find no GPU of AMD's",
+    "cudf": "AMD's hipDF, in place of it, has the same name for Python",
+    "rmm": "AMD's hipMM, in place of it, has the same name for Python",
+    "pylibraft": "AMD's hipRAFT, in place of it, has a part of it",
+    "cuml": "there is none for AMD: scikit-learn computes on the CPU",
+    "cugraph": "there is none for AMD: networkx computes on the CPU",
+    "dask_cuda": "there is none for AMD: workers of dask.distributed with HIP_VISIBLE_DEVICES",
     "cutlass": "its kernels are compiled for NVIDIA alone",
 }
 _OF_CUDA = frozenset({"bindings", "core", "cuda", "cudart", "nvrtc", "cccl", "cooperative", "parallel", "tile"})
 """Parts of the package `cuda`, which is a common name for a module of a project's own."""
+_REPLACED = frozenset({"cudf", "rmm"})
+"""What AMD has by the same name."""
+_OF_WARP = re.compile(r"\b(?:wp|warp)\.(?:init|kernel|func|launch|array|config|set_device)\b")
+"""Another common name."""
 _IMPORTS = re.compile(rf"^[ \t]*(?:import|from)[ \t]+(?:[\w.]+[ \t]*,[ \t]*)*(?:{'|'.join(_INSTEAD)})\b", re.MULTILINE)
-_KNOWS_AMD = re.compile(r"(?<![A-Za-z])(?:hip|rocm|amdsmi|pyrsmi)(?![A-Za-z])|is_(?:hip|rocm)|gfx9", re.IGNORECASE)
 _MISSING = frozenset({"ImportError", "ModuleNotFoundError", "Exception"})
 
 
 class PythonNvidiaModule(BuildRule):
     """Module of NVIDIA's that Python imports
 
-    `pynvml`, NVIDIA's bindings of CUDA (`from cuda.bindings import driver`), `tensorrt` and CUTLASS's language fail to
-    import where there is no CUDA, or find no GPU. Told once per file and module; to review where the file goes on
-    without it. A file that names HIP, ROCm or amdsmi is left alone, and so is a module of the project's own.
+    `pynvml`, NVIDIA's bindings of CUDA (`from cuda.bindings import driver`), `tensorrt`, Warp, DALI, RAPIDS and
+    CUTLASS's language fail to import where there is no CUDA, or find no GPU. Told once per file and module; to review
+    where the file goes on without it, or AMD has one of the same name. A file that names HIP, ROCm or amdsmi is left
+    alone, and so is a module of the project's own.
     """
 
     code = "K213"
@@ -43,6 +55,12 @@ class PythonNvidiaModule(BuildRule):
         clean("import torch.cuda, cutlass_library", path="ops.py"),
         clean("'''\nimport pynvml\n'''\n# from cuda import cudart", path="ops.py"),
         clean("try:\n    import amdsmi\nexcept ImportError:\n    import pynvml", path="ops.py"),
+        clean("import warp\nwarp.mine()", path="ops.py"),
+        clean("import rmm\nimport cudf", path="python/rmm/cudf/ops.py"),
+        reports("import warp as wp\nwp.init()", path="ops.py"),
+        reports("from cuml import KMeans", path="ops.py"),
+        reports("import cudf", path="ops.py", effort=Effort.REVIEW),
+        reports("import nvidia.dali.fn as fn", path="ops.py"),
         reports("import pynvml\npynvml.nvmlInit()", path="ops.py"),
         reports("import os, pynvml as nv", path="ops.py"),
         reports("from pynvml import *", path="ops.py"),
@@ -56,7 +74,7 @@ class PythonNvidiaModule(BuildRule):
 
     def find(self, unit: BuildUnit) -> Iterator[Finding]:
         """Yields findings; changes nothing."""
-        if _IMPORTS.search(unit.text) is None or _KNOWS_AMD.search(unit.text) is not None:
+        if _IMPORTS.search(unit.text) is None or names_amd(unit.text):
             return
         root = tree(unit)
         if root is None:
@@ -67,9 +85,12 @@ class PythonNvidiaModule(BuildRule):
             if not isinstance(node, (ast.Import, ast.ImportFrom)):
                 continue
             for module in sorted(_modules(node) - told):
+                if _is_own(unit, module) or (module == "warp" and _OF_WARP.search(unit.text) is None):
+                    continue
                 parents = parents_of(root) if parents is None else parents
                 told.add(module)
-                effort = Effort.REVIEW if _does_without(node, parents) else Effort.MANUAL
+                light = module in _REPLACED or _does_without(node, parents)
+                effort = Effort.REVIEW if light else Effort.MANUAL
                 message = f"{module} is NVIDIA's module: {_INSTEAD[module]}"
                 yield self.finding(unit, *place(unit, node), message, effort)
 
@@ -84,6 +105,12 @@ def _modules(node: ast.Import | ast.ImportFrom) -> set[str]:
         named = [f"{node.module}.{alias.name}" for alias in node.names]
     split = [[*name.split("."), ""][:2] for name in named]
     return {head for head, part in split if head in _INSTEAD and (head != "cuda" or part in _OF_CUDA)}
+
+
+def _is_own(unit: BuildUnit, module: str) -> bool:
+    """Whether a folder of that name is the project's: its package, or its headers."""
+    paths = (unit.source.path, *unit.sources.headers)
+    return module != "cuda" and any(f"/{module}/" in f"/{path}" for path in paths)
 
 
 def _does_without(node: ast.AST, parents: dict[int, ast.AST]) -> bool:

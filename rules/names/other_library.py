@@ -164,5 +164,7 @@ def _is_in(unit: Unit, index: int, scope: str) -> bool:
 
 
 def _is_part(unit: Unit, library: _Library) -> bool:
-    """Whether the file includes the library's header from the project itself."""
-    return any(f"/{header.path}".endswith(library.header) for header in unit.program.headers)
+    """Whether the library's header is the project's: the library itself, or a copy with the project."""
+    end = f"/{library.header.lstrip('/')}"
+    paths = (*unit.headers, *(header.path for header in unit.program.headers))
+    return any(f"/{path}".endswith(end) for path in paths)

@@ -59,6 +59,7 @@ class UnknownName(Rule):
             "void f(cuda::policy<int> &p) { cuda::detail::g(p); } } }"
         ),
         clean("void f() { cudaSafeCall(g()); CUDA_KERNEL_ASSERT(a > b); }\n#ifndef CUDA_DISABLER\n#endif"),
+        clean("void __attribute__((cold)) nvtxFrobWrapper(int i) { if (i) nvtxFrobWrapper(0); }"),
         clean("#define PARAM(name) int ncclParam##name() { return 1; }\nPARAM(N)\nint f() { return ncclParamN(); }"),
         reports("#define PARAM(name) g(ncclParam##name, 1)\nint f() { return ncclParamSize(); }", effort=Effort.REVIEW),
         reports("#define CALL(name) return cudaFrob##name();", effort=Effort.REVIEW),

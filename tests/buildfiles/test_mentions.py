@@ -7,6 +7,10 @@ import pytest
 from porter.buildfiles.mentions import kind_of_build, mention
 
 FOUND = (
+    ("build.sh", "cmake -DKokkos_ENABLE_CUDA=ON .", "E206"),
+    ("build.sh", "clang++ -fopenmp -fopenmp-targets=nvptx64 a.cpp", "E206"),
+    ("Makefile", "F = -acc -gpu=cc80", "E202"),
+    ("requirements.txt", "# cuda-python for tests\ncupy-cuda12x", "E214"),
     ("configure.ac", "AC_CHECK_LIB(cudart, cudaMalloc)", "E209"),
     ("m4/gpu.m4", "AC_PATH_PROG([NVCC], [nvcc])", "E209"),
     ("xmake.lua", 'add_files("src/*.cu")', "E210"),
@@ -98,6 +102,10 @@ FOUND = (
     ("kernels/reduction.mako", "__global__ void f() { x += __shfl_down_sync(m, x, 1); }", "E228"),
 )
 QUIET = (
+    ("steps/train.sh", "gmm-acc-stats --use-gpu=yes ali-acc"),
+    ("requirements.txt", "# what is needed to import tensorrt\nnumpy"),
+    ("spack.yaml", "specs: [umpire+cuda, umpire+rocm]"),
+    ("values.yaml", "resources: {}\n#  nvidia.com/gpu: 1"),
     ("configure.ac", "AC_CHECK_LIB(m, cos)"),
     ("train.lua", "require 'cunn'\nlocal m = nn.Linear(2, 2):cuda()\nlocal n = torch.CudaTensor(4)"),
     ("plot.pro", "pro cuda_like, x\nend"),

@@ -1,0 +1,43 @@
+"""K310: flags by which other compilers build for NVIDIA's GPUs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from porter.buildfiles.backends import load_backends
+from porter.buildfiles.rule import BuildRule, BuildUnit, Effort, Finding, Kind, clean, reports
+from porter.buildfiles.written import is_said, written
+
+
+class OtherCompilerFlag(BuildRule):
+    """Flag by which another compiler builds for NVIDIA's GPUs
+
+    OpenMP, SYCL, OpenACC and the standard's parallel algorithms come to GPUs by flags of clang's, DPC++'s, GCC's and
+    NVIDIA's HPC compilers. What is built with them for NVIDIA does not run on MI300X, or runs on the CPU. Nothing is
+    changed; the message names the nearest flags for AMD. Told once per file and compiler, and not in files that name
+    AMD's targets as well. rules/buildfiles/backends.toml has the rows.
+    """
+
+    code = "K310"
+    kinds = frozenset({Kind.CMAKE, Kind.MAKE, Kind.SHELL, Kind.PYTHON})
+    at_run_time = True
+    examples = (
+        *(clean(text, path=path) for row in load_backends("flags") for path, text in row.near_misses),
+        *(
+            reports(text, path=path, effort=Effort.REVIEW)
+            for row in load_backends("flags")
+            for path, text in row.examples
+        ),
+    )
+
+    def find(self, unit: BuildUnit) -> Iterator[Finding]:
+        """Yields findings; changes nothing."""
+        for row in load_backends("flags"):
+            if not row.is_for(unit.text, unit.sources.headers):
+                continue
+            places = ((start, found) for start, text in written(unit) for found in row.what.finditer(text))
+            for start, found in places:
+                if not is_said(unit.text, start + found.start()):
+                    where = (start + found.start(), start + found.end())
+                    yield self.finding(unit, *where, f"{found[0]}: {row.instead}", Effort.REVIEW)
+                    break
