@@ -24,6 +24,14 @@ def written(unit: BuildUnit) -> Iterator[tuple[int, str]]:
         yield from unit.makefile.code
 
 
+def found_written(unit: BuildUnit, pattern: re.Pattern[str]) -> Iterator[tuple[int, int, str]]:
+    """Where a pattern matches what is said to machines: from, to, and the text."""
+    for start, text in written(unit):
+        for found in pattern.finditer(text):
+            if not is_said(unit.text, start + found.start()):
+                yield start + found.start(), start + found.end(), found[0]
+
+
 def is_said(text: str, place: int) -> bool:
     """Whether a place of a Makefile or script stands in what it prints."""
     start = text.rfind("\n", 0, place) + 1

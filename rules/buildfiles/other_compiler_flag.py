@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from porter.buildfiles.backends import load_backends
 from porter.buildfiles.rule import BuildRule, BuildUnit, Effort, Finding, Kind, clean, reports
-from porter.buildfiles.written import is_said, written
+from porter.buildfiles.written import found_written
 
 
 class OtherCompilerFlag(BuildRule):
@@ -35,9 +35,7 @@ class OtherCompilerFlag(BuildRule):
         for row in load_backends("flags"):
             if not row.is_for(unit.text, unit.sources.headers):
                 continue
-            places = ((start, found) for start, text in written(unit) for found in row.what.finditer(text))
-            for start, found in places:
-                if not is_said(unit.text, start + found.start()):
-                    where = (start + found.start(), start + found.end())
-                    yield self.finding(unit, *where, f"{found[0]}: {row.instead}", Effort.REVIEW)
-                    break
+            first = next(found_written(unit, row.what), None)
+            if first is not None:
+                start, end, flag = first
+                yield self.finding(unit, start, end, f"{flag}: {row.instead}", Effort.REVIEW)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from porter.buildfiles.backends import load_backends
 from porter.buildfiles.rule import BuildRule, BuildUnit, Effort, Finding, Kind, clean, reports
-from porter.buildfiles.written import is_said, written
+from porter.buildfiles.written import found_written
 
 
 class OtherProjectSwitch(BuildRule):
@@ -39,11 +39,9 @@ class OtherProjectSwitch(BuildRule):
             if not row.is_for(unit.text, unit.sources.headers):
                 continue
             own = _own(unit)
-            places = ((start, found) for start, text in written(unit) for found in row.what.finditer(text))
-            for start, found in places:
-                if own.isdisjoint(re.findall(r"\w+", found[0])) and not is_said(unit.text, start + found.start()):
-                    where = (start + found.start(), start + found.end())
-                    yield self.finding(unit, *where, f"{found[0].strip()}: {row.instead}", Effort.REVIEW)
+            for start, end, switch in found_written(unit, row.what):
+                if own.isdisjoint(re.findall(r"\w+", switch)):
+                    yield self.finding(unit, start, end, f"{switch.strip()}: {row.instead}", Effort.REVIEW)
                     break
 
 
