@@ -37,7 +37,7 @@ def all_command(
 
     @guarded
     def run() -> int:
-        from porter.project.triton_kernels import RUN_THEM, WHY, has_triton_kernels
+        from porter.project.triton_kernels import RUN_THEM, WHY
         from porter.whole.folder import opened
         from porter.whole.steps import Result, Wanted, build_step, draft_step, port_step, report_step, validate_step
 
@@ -67,7 +67,7 @@ def all_command(
         if result.crashes:
             report_bug(result.crashes, f"{len(result.crashes)} files or cases failed")
             return OUR_BUG
-        if not document["kernels"] and has_triton_kernels(source):
+        if result.has_triton:
             next_step(*RUN_THEM, why=WHY)
         next_step("xdg-open" if sys.platform == "linux" else "open", page, why="what to do next stands at its top")
         fine = result.left != "manual" and result.is_built and result.is_fine and not result.missing

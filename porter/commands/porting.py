@@ -99,7 +99,7 @@ def ported(asked: Asked) -> int:
     said = question.said() if question is not None else None
     if said is not None:
         _print(said.text, asked)
-        _say_next(asked, said.lines)
+        _say_next(asked, said.step)
         return said.code
     from porter.project.port import Request
     from porter.project.progress import shown_progress
@@ -117,9 +117,10 @@ def ported(asked: Asked) -> int:
 
         answer = verified(answer, output, _jobs(asked.jobs))
     code = _finish(answer, asked)
+    step = _next_step(answer)
     if question is not None and not answer.run.crashes:
-        question.keep(lambda: Said(_said_of_all(answer, asked), code, answer.report.lines), answer.run.stamps)
-    _say_next(asked, answer.report.lines)
+        question.keep(lambda: Said(_said_of_all(answer, asked), code, step), answer.run.stamps)
+    _say_next(asked, step)
     return code if proven else max(code, WORK_LEFT)
 
 
@@ -145,12 +146,19 @@ def _said_of_all(answer: Answer, asked: Asked) -> str:
     return render(replace(answer.report, header=header), asked.form, verbose=asked.verbose)
 
 
-def _say_next(asked: Asked, lines: int) -> None:
+def _next_step(answer: Answer) -> str:
+    """`build` where there is something to compile, `triton` where Python alone has kernels, else nothing."""
+    if answer.report.lines:
+        return "build"
+    return "triton" if has_triton_kernels(answer.run.plan.project) else ""
+
+
+def _say_next(asked: Asked, step: str) -> None:
     if asked.output is None or asked.form is not Format.TEXT:
         return
-    if lines:
+    if step == "build":
         next_step("porter", "build", asked.output, why="compile it; `porter all` does every step")
-    elif has_triton_kernels(asked.source):
+    elif step == "triton":
         next_step(*RUN_THEM, why=WHY)
 
 

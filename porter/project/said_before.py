@@ -28,11 +28,11 @@ _FILES = frozenset({Kind.CODE, Kind.BUILD, Kind.OTHER})
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A report as it was printed, the exit code, and how many lines of C++ and CUDA there are."""
+    """A report as it was printed, the exit code, and which step comes next."""
 
     text: str
     code: int
-    lines: int
+    step: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
+
+from porter.project.discovery import Project
 
 _MARK = b"triton.jit"
 RUN_THEM = ("pytest", "--porter-triton", "gfx942", "tests/")
@@ -11,13 +12,9 @@ RUN_THEM = ("pytest", "--porter-triton", "gfx942", "tests/")
 WHY = "Triton kernels need no port: run them in the project, without a GPU (pip install 'porter[triton]')"
 
 
-def has_triton_kernels(root: Path) -> bool:
-    """Whether a Python file of a tree has one; files that cannot be read have none."""
-    for folder, folders, names in os.walk(root):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        if any(_has_one(Path(folder, name)) for name in sorted(names) if name.endswith(".py")):
-            return True
-    return False
+def has_triton_kernels(project: Project) -> bool:
+    """Whether a Python file of a project has one; files that cannot be read have none."""
+    return any(_has_one(project.root / entry.path) for entry in project.entries if entry.path.endswith(".py"))
 
 
 def _has_one(file: Path) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 from porter.errors import Unusable
 from porter.project.port import Request, port_to
 from porter.project.progress import shown_progress
+from porter.project.triton_kernels import has_triton_kernels
 from porter.report.as_json import report_json
 from porter.settings import Choices
 from porter.whole.folder import Folder, digest, sealed, unsealed
@@ -43,6 +44,8 @@ class Result:
 
     documents: list[Path] = field(default_factory=list)
     left: str = "none"
+    has_triton: bool = False
+    """Whether the kernels are Triton's alone."""
     is_built: bool = True
     is_fine: bool = True
     crashes: list[str] = field(default_factory=list)
@@ -59,6 +62,7 @@ def port_step(wanted: Wanted, folder: Folder, result: Result, say: Say) -> dict[
         told.append(f"{len(answer.report.kernels):,} kernels, {counts.manual:,} by hand, {counts.review:,} to review")
     result.documents.append(folder.write_json("port.json", document))
     result.left = answer.report.left
+    result.has_triton = not answer.report.kernels and has_triton_kernels(answer.run.plan.project)
     result.crashes += answer.run.crashes
     return document
 

@@ -153,3 +153,10 @@ def test_a_tree_without_any_kernels(tmp_path: Path) -> None:
     make_tree(tmp_path / "src", {"a.py": "print()\n"})
     assert "next:" not in porter("port", "src", "-o", "port", folder=tmp_path).stderr
     assert porter("all", "src", "-o", "out", folder=tmp_path).code == 0
+
+
+def test_triton_of_an_environment_is_not_the_projects(tmp_path: Path) -> None:
+    """What git ignores is no part of the project."""
+    make_tree(tmp_path / "src", {"a.py": "print()\n", ".gitignore": "venv/\n", "venv/ops.py": "@triton.jit\n"})
+    subprocess.run(["git", "init", "-q", str(tmp_path / "src")], check=True)
+    assert "next:" not in porter("port", "src", "-o", "port", folder=tmp_path).stderr
